@@ -26,6 +26,9 @@ _PRINT: dict[Any, Any] = {"font.family": "STIXGeneral", "mathtext.fontset": "sti
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 
+P_NAMES = {"1": "$p = 1$", "2": "$p = 2$", "inf": r"$p = \infty$"}
+
+
 class NotDrawn(ValueError):
     """The given data do not contain what the figure shows."""
 

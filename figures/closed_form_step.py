@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adanet_theory.checks import Array
-from adanet_theory.duality import dual_vector, layer_score
-from figures.canvas import Data, ends, is_single, panels, styled, width
-from figures.parameters import ONE, number
+from adanet_theory.duality import layer_score
+from figures.canvas import P_NAMES, Data, ends, is_single, panels, styled, width
+from figures.parameters import ONE, P, number
 from verify.show.plots import BLUE, GREEN, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from torch import Tensor
 
-P = {"1": 1.0, "2": 2.0, "inf": math.inf}
 M, N = 20, 5  # points and units below of a random problem
 SHARE = 0.3  # of the Γ from which no step descends
 GAMMA = 1e-3  # in the family of cvx-closed-form-optimal
@@ -26,22 +26,19 @@ _LINES: dict[str, dict[str, Any]] = {
     "2": {"color": ORANGE, "linestyle": "--", "marker": "s"},
     "inf": {"color": GREEN, "linestyle": "-.", "marker": "^"},
 }
-_NAMES = {"1": "$p = 1$", "2": "$p = 2$", "inf": r"$p = \infty$"}
 
 
-def decreases(Z: Array, y: Array, Gamma: float, p: float) -> tuple[float, float]:
-    """F(0) - F of the closed-form unit with its best weight, and of the joint minimiser; f = 0, Λ = 1, logistic Φ."""
-    import torch
+def share(Z: Tensor, y: Tensor, Gamma: float, p: float) -> float:
+    """The decrease of F by the closed-form unit with its best weight, as a share of that by the joint minimiser.
 
-    from adanet_train.convex.cvx_exact import minimise_norm, minimise_scalar
-    from adanet_train.core.surrogates import surrogate
+    From f = 0, at Λ = 1, for the logistic Φ.
+    """
+    from adanet_train.search.objective import loss
+    from verify.claims.checks.cvx import LOGISTIC, closed_form
 
-    Phi = surrogate("logistic")
-    u = dual_vector(Z.T @ y / len(y), 1.0, p)
-    columns, labels, zero, h = (torch.from_numpy(a) for a in (Z, y, np.zeros(len(y)), Z @ u))
-    start = float(Phi.value(torch.ones(1, dtype=torch.float64)))
-    closed = minimise_scalar(h, labels, zero, Gamma, Phi).objective
-    return start - closed, start - minimise_norm(columns, labels, zero, Gamma, p, Phi).objective
+    start = loss(LOGISTIC, y, 0 * y)
+    closed, joint = closed_form(Z, y, Gamma, p)
+    return (start - closed) / (start - joint)
 
 
 def threshold(Z: Array, y: Array, p: float) -> float:
@@ -49,13 +46,12 @@ def threshold(Z: Array, y: Array, p: float) -> float:
     return layer_score(Z.T @ y / len(y), 1.0, p, 1 / (1 + math.exp(-1)))  # Φ'(1), as f = 0
 
 
-def diverging(K: float) -> tuple[Array, Array]:
-    """The family of cvx-closed-form-optimal: a unit of larger mean and large variance, and one that is always right."""
-    return np.array([[K + 1, 0.9], [-(K - 1), 0.9]]), np.ones(2)
-
-
 def compute(*, quick: bool, **parameters: Any) -> Data:
-    """The share of the exact decrease, for each p: over random problems, sorted, and along `diverging`."""
+    """The share of the exact decrease, for each p: over random problems, sorted, and along `coordinates`."""
+    import torch
+
+    from verify.claims.checks.objective import coordinates
+
     problems = number(parameters, "trials", 12 if quick else 200)
     m, units = number(parameters, "m", M), number(parameters, "width", N)
     K = np.logspace(0.5, 4, 5 if quick else 15).tolist()
@@ -65,17 +61,15 @@ def compute(*, quick: bool, **parameters: Any) -> Data:
         shares = []
         for _ in range(problems):
             Z, y = rng.normal(size=(m, units)), rng.choice([-1.0, 1.0], size=m)
-            closed, exact = decreases(Z, y, SHARE * threshold(Z, y, p), p)
-            shares.append(closed / exact)
+            shares.append(share(torch.from_numpy(Z), torch.from_numpy(y), SHARE * threshold(Z, y, p), p))
         data["random"][name] = sorted(shares)
-        pairs = [decreases(*diverging(k), GAMMA, p) for k in K]
-        data["family"][name] = [closed / exact for closed, exact in pairs]
+        data["family"][name] = [share(*coordinates(k), GAMMA, p) for k in K]
     return data
 
 
 @styled
 def draw(data: Data) -> Figure:
-    """Left: the distribution of the share over random problems. Right: it tends to 0 along `diverging`."""
+    """Left: the distribution of the share over random problems. Right: in a family where it tends to 0."""
     single = is_single(data, by_default=False)
     rows, columns, height = (2, 1, 4.4) if single else (1, 2, 2.3)
     figure, (left, right) = panels(rows, columns, width=width(data, single=False), height=height)
@@ -85,7 +79,7 @@ def draw(data: Data) -> Figure:
         left.plot([shares[0], *shares], [0, *y], **style)
         right.plot(data["K"], data["family"][name], **{**_LINES[name], "markevery": 2})
         x, side = (_at(shares, 0.25) - 0.02, "right") if name != "2" else (_at(shares, 0.4) + 0.02, "left")
-        left.text(x, 0.26, _NAMES[name], color=_LINES[name]["color"], ha=side)
+        left.text(x, 0.26, P_NAMES[name], color=_LINES[name]["color"], ha=side)
     left.axvline(1, color=INK, linewidth=0.6)
     left.set_xlim(0, 1.02)
     left.set_ylim(0, 1.02)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +9,14 @@ import numpy as np
 
 from adanet_theory.checks import Array
 from adanet_theory.spec import NetworkSpec
-from figures.canvas import Data, NotDrawn, is_single, panels, styled, width
-from figures.parameters import ONE, number
+from figures.canvas import P_NAMES, Data, NotDrawn, is_single, panels, styled, width
+from figures.parameters import ONE, P, number
 from verify.show.plots import BLUE, GREEN, INK, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-P = {"1": 1.0, "2": 2.0, "inf": math.inf}
-_TITLES = {"1": "$p = 1$", "2": "$p = 2$", "inf": r"$p = \infty$"}
 N_0, WIDTH, DEPTH = 2, 3, 4
 MOST = 12  # points whose signs can all be taken
 PARAMETERS = {"depth": ONE, "width": ONE, "m": ONE}
@@ -102,7 +99,7 @@ def draw(data: Data) -> Figure:
         panel.minorticks_off()
         panel.set_xticks(range(1, depth + 1))
         panel.set_xlim(0.5, depth + 0.5)
-        panel.set_title(_TITLES[name])
+        panel.set_title(P_NAMES[name])
     for panel in axes if single else axes[:1]:
         panel.set_ylabel(r"$\mathfrak{R}_S(H_k)$")
     for panel in axes[-1:] if single else axes:

@@ -21,6 +21,7 @@ from adanet_theory.complexity import rademacher
 from adanet_theory.risk.margin import ETA, MarginBound
 from adanet_theory.risk.quantities import NoValue, Quantities, evaluate
 from adanet_theory.spec import NetworkSpec
+from figures.parameters import WHOLE
 from verify.show.wording import shortened
 
 N_0 = 144
@@ -147,8 +148,6 @@ def title(bound: Bound) -> str:
 
 # What is asked for on the command line
 
-_WHOLE = ("m", "depth", "width", "n_0")
-
 
 def asked(parameters: Mapping[str, Any]) -> tuple[FamilySetting, dict[str, tuple[float, float]]]:
     """(the setting, the spans) from parameters that are one number each, or a pair (from, to).
@@ -158,7 +157,7 @@ def asked(parameters: Mapping[str, Any]) -> tuple[FamilySetting, dict[str, tuple
     """
     base = FamilySetting()
     single = {name: low for name, (low, high) in parameters.items() if low == high}
-    single = {name: int(value) if name in _WHOLE else value for name, value in single.items()}
+    single = {name: int(value) if name in WHOLE else value for name, value in single.items()}
     spans = {name: pair for name, pair in parameters.items() if pair[0] != pair[1]}
     for name, (low, high) in spans.items():  # the other panels stay inside the span
         middle = getattr(base, name)
@@ -175,4 +174,4 @@ def spread(name: str, span: tuple[float, float], count: int) -> list[Any]:
         inverse = np.linspace(1 / low, 0.0 if math.isinf(high) else 1 / high, count)
         return [math.inf if x == 0 else float(1 / x) for x in inverse]
     values = np.geomspace(low, high, count)
-    return sorted({int(x) for x in values.round()}) if name in _WHOLE else values.tolist()
+    return sorted({int(x) for x in values.round()}) if name in WHOLE else values.tolist()

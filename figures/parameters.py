@@ -26,6 +26,8 @@ WORDS = {
 }
 FLAGS = {name: "--n0" if name == "n_0" else f"--{name}" for name in WORDS}
 _LEAST = {"depth": 2.0, "m": 2.0, "p": 1.0, "width": 1.0, "n_0": 1.0, "rounds": 2.0, "trials": 10.0}
+P = {"1": 1.0, "2": 2.0, "inf": math.inf}
+"""The exponents that figures show side by side."""
 WHOLE = ("m", "depth", "width", "n_0", "rounds", "trials")
 
 

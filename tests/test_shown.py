@@ -15,8 +15,8 @@ from adanet_theory import catalogue
 from adanet_theory.twins.symbolic import STATEMENTS
 from figures.documents import ledger, statements
 from figures.documents.examples import examples
-from figures.documents.notebooks import notebook, offered
 from figures.documents.proofs import sections
+from figures.documents.tutorials import notebook, offered
 from paper_notes import claims
 from tests import shown
 from verify.claims.run import Outcome, run

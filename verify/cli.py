@@ -66,16 +66,10 @@ def parser() -> Parser:
     add("--weights", metavar="FILE", nargs="+", action="extend", default=[], help=weights)
     add("--shape", metavar="C,H,W", help="shape of one point of --data for the network (default: as in the file)")
     add("--compress", metavar="FILE", help="round the network to few bits, write it to FILE, and report on that one")
-    add(
-        "--unlabelled",
-        metavar="FILE",
-        help="points without labels (.npz with X, or .npy) to certify the network as it is",
-    )
-    add(
-        "--surrogate",
-        metavar="FILE|pick",
-        help="with --unlabelled: a compressed or picked network, or pick (default pick)",
-    )
+    fresh = "points without labels (.npz with X, or .npy) to certify the network as it is"
+    add("--unlabelled", metavar="FILE", help=fresh)
+    certified = "with --unlabelled: a compressed or picked network, or pick (default pick)"
+    add("--surrogate", metavar="FILE|pick", help=certified)
     add("--data", metavar="FILE", help="training points (default: those in the model file)")
     add("--data-dir", metavar="DIR", help="folder of mnist, fashion and cifar10 (default $ADANET_DATA)")
     add("--test-data", metavar="FILE", help="held-out points: their error, and a bound on the risk from them")
@@ -83,13 +77,9 @@ def parser() -> Parser:
     add("--delta", type=_number, metavar="D", help="each bound holds with probability 1 - D (default 0.05)")
     add("--r-sup", type=_number, metavar="R", help="largest |Psi|, known in advance (default: the feature map's)")
     add("--draws", type=int, metavar="N", help="sign vectors drawn for the Rademacher complexities (default 64)")
-    add(
-        "--budget",
-        type=float,
-        metavar="SECONDS",
-        help="time to search for R_S (default 20); for --compress (default 60) nominal seconds of one core, "
-        "so that the result does not depend on the clock",
-    )
+    nominal = "nominal seconds of one core, so that the result does not depend on the clock"
+    budget = f"time to search for R_S (default 20); for --compress (default 60) {nominal}"
+    add("--budget", type=float, metavar="SECONDS", help=budget)
     bare = "draw nothing: upper values from the lemmas alone (default with --test-data on the short screen)"
     add("--no-estimates", action="store_true", help=bare)
     add("--seed", type=int, default=0, metavar="S", help="random seed (default 0); count every seed you try in --tried")
@@ -99,11 +89,8 @@ def parser() -> Parser:
     add("--html", metavar="FILE", help="write a page with plots, in one file")
     add("--tex", metavar="FILE", help="write the one-row table for a paper")
     add("--tex-all", metavar="FILE", help="write the table of all statements")
-    add(
-        "--activation",
-        metavar="A",
-        help="activation of a state_dict, which does not store it: relu, tanh, leaky_relu:0.1",
-    )
+    phi = "activation of a state_dict, which does not store it: relu, tanh, leaky_relu:0.1"
+    add("--activation", metavar="A", help=phi)
     label = (
         "where the labels are: a column of a table (default: as in training, else y); "
         "for .npy a column number (default last) or a file"

@@ -69,8 +69,7 @@ def pages() -> Mapping[str, str]:
 
 def tutorials() -> Mapping[str, str]:
     """The tutorials with links to their notebooks, and the notebooks."""
-    from figures.documents.formulas import typeset
-    from figures.documents.notebooks import notebook, offered
+    from figures.documents.tutorials import notebook, offered, typeset
 
     made = {}
     for path in sorted((NOTES / "site" / "tutorials").glob("*.md")):

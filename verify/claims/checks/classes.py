@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adanet_theory.risk.margin import MarginBound, ramp_loss
+from adanet_theory.risk.margin import ramp_loss
 from adanet_theory.risk.multiclass import (
     kuznetsov_mohri_syed,
     multiclass_a_posteriori_at,
@@ -25,14 +25,10 @@ from adanet_train.convex.cvx_exact import minimise_class_norms
 from adanet_train.core.norms import row_norms
 from verify.claims.checks import Fact, Facts, settles
 from verify.claims.checks.extremal import Memorised, Rare
+from verify.claims.checks.replacements import spoilt
 
 DELTA = 0.05
 CLASSES = 4
-
-
-def _spoilt(bound: MarginBound, spoil: float) -> float:
-    """The bound with all its terms but the ramp multiplied by `spoil`."""
-    return sum((term or 0.0) * (1.0 if name == "ramp" else spoil) for name, term in bound.terms.items())
 
 
 def _contraction(classes: int, constant: float) -> float:
@@ -60,7 +56,7 @@ def multiclass_margin_bound_holds(spoil: float = 1.0, constant: float = 2.0, cla
     x = Memorised()
     bound = multiclass_margin_bound(0.0, [1.0], [x.R_m], C=2, rho=1.0, m=x.m, delta=DELTA, M=1.0)
     where = f"C = 2, margin 1 on the sample, 0 on unseen atoms, m = {x.m:,}"
-    yield Fact("R(f)", x.risk, "<=", _spoilt(bound, spoil), "multiclass-margin-bound", where)
+    yield Fact("R(f)", x.risk, "<=", spoilt(bound, spoil), "multiclass-margin-bound", where)
 
 
 @settles("multiclass-margin-bound-uniform", {"j": 1})
@@ -132,7 +128,7 @@ def multiclass_a_posteriori_holds(spoil: float = 1.0, classes: int = CLASSES) ->
     for d in (0, 1, 2):
         bound = multiclass_a_posteriori_at(0, x.ramp, 1.0, C=2, d=d, n_0=x.n_0, r_rms=x.r_rms, m=x.m, delta=DELTA)
         where = f"C = 2, the best of n_0 = 1e{x.digits} rare features, m = {x.m:,}, d = {d}, with probability > 0.9998"
-        yield Fact("R(f)", x.risk, "<=", _spoilt(bound, spoil), "multiclass-a-posteriori", where)
+        yield Fact("R(f)", x.risk, "<=", spoilt(bound, spoil), "multiclass-a-posteriori", where)
     at: dict[str, Any] = {"d": 1, "r_rms": 1.0, "m": 9600, "delta": DELTA}
     many = multiclass_a_posteriori_at(5, 0.0, 1.0, C=classes, n_0=154, **at).terms["complexity"] or 0.0
     two = a_posteriori_at(5, 0.0, 1.0, n_0=154 * CLASSES, **at).terms["complexity"] or 0.0

@@ -36,7 +36,7 @@ REFERENCE = {48: (0.826920502923, 0.800502758560), 34: (0.442457203801, 0.416711
              16: (0.210936237151, 0.186695245844)}  # fmt: skip
 
 
-def _spoilt(bound: MarginBound, spoil: float, confidence: float = 1.0) -> float:
+def spoilt(bound: MarginBound, spoil: float, confidence: float = 1.0) -> float:
     """The bound with all its terms but the ramp multiplied by `spoil`, and the last one by `confidence` as well."""
     factors = {"ramp": 1.0, "loss": 1.0, "confidence": spoil * confidence}
     return math.fsum((term or 0.0) * factors.get(name, spoil) for name, term in bound.terms.items())
@@ -49,7 +49,7 @@ def _attained(bound: float, name: str, x: Memorised = MEMORISED) -> Fact:
 
 def _tail(bound: MarginBound, name: str, confidence: float, m: int, delta: float) -> Fact:
     """How often one function fixed beforehand, whose errors are fair coins, is above the bound."""
-    probability = float(coin_tail(_spoilt(bound, 1.0, confidence), m))
+    probability = float(coin_tail(spoilt(bound, 1.0, confidence), m))
     return Fact(
         f"P(R(f) > {name})", probability, "<=", delta, "δ", f"one f fixed beforehand, errors are coins, m = {m}"
     )
@@ -59,7 +59,7 @@ def _tail(bound: MarginBound, name: str, confidence: float, m: int, delta: float
 def margin_bound_holds(spoil: float = 1.0, complexity: float = 1.0, confidence: float = 1.0) -> Facts:
     x = MEMORISED
     bound = margin_bound(0.0, [1.0], [complexity * x.R_m], rho=1.0, m=x.m, delta=DELTA, M=1.0)
-    yield _attained(_spoilt(bound, spoil), "margin-bound")
+    yield _attained(spoilt(bound, spoil), "margin-bound")
     m, delta = COIN
     coin = margin_bound(0.0, [1.0], [mean_absolute_sign_sum(m)], rho=1.0, m=m, delta=delta, M=1.0)
     yield _tail(coin, "margin-bound", confidence, m, delta)
@@ -72,7 +72,7 @@ def margin_bound_unbounded_holds(
     """Nearly attained; and against margin-bound in the paper's setting, ρ a share of the largest |f|."""
     x = MEMORISED
     bound = margin_bound_unbounded(0.0, [1.0], [complexity * x.R_m], rho=1.0, m=x.m, delta=DELTA)
-    yield _attained(_spoilt(bound, spoil), "margin-bound-unbounded")
+    yield _attained(spoilt(bound, spoil), "margin-bound-unbounded")
     m, delta = COIN
     coin = margin_bound_unbounded(0.0, [1.0], [mean_absolute_sign_sum(m)], rho=1.0, m=m, delta=delta)
     yield _tail(coin, "margin-bound-unbounded", confidence, m, delta)
@@ -91,7 +91,7 @@ def unbounded_empirical_holds(spoil: float = 1.0, complexity: float = 1.0) -> Fa
     """As margin-bound-empirical, without a range; its confidence is paid twice, which no example attains."""
     x = MEMORISED
     bound = unbounded_empirical(0.0, [1.0], [complexity * x.R_S(x.m // 2)], rho=1.0, m=x.m, delta=DELTA)
-    yield _attained(_spoilt(bound, spoil), "unbounded-empirical")
+    yield _attained(spoilt(bound, spoil), "unbounded-empirical")
 
 
 @settles("margin-bound-uniform", {"spoil": 0.5}, {"complexity": 0.5}, {"confidence": 0.5}, {"prior": 1.0})
@@ -101,7 +101,7 @@ def margin_bound_uniform_holds(
     """At j = 0, where ρ_j = W_M = 1."""
     x = MEMORISED
     bound = margin_bound_uniform_at(0, 0.0, [1.0], [complexity * x.R_m], m=x.m, delta=DELTA, M=[1.0])
-    yield _attained(_spoilt(bound, spoil), "margin-bound-uniform")
+    yield _attained(spoilt(bound, spoil), "margin-bound-uniform")
     m, delta = COIN
     coin = margin_bound_uniform_at(0, 0.0, [1.0], [mean_absolute_sign_sum(m)], m=m, delta=delta, M=[1.0])
     yield _tail(coin, "margin-bound-uniform", confidence, m, delta)
@@ -115,7 +115,7 @@ def margin_bound_empirical_holds(spoil: float = 1.0, complexity: float = 1.0) ->
     x = MEMORISED
     arguments = {"rho": 1.0, "m": x.m, "delta": DELTA, "M": [1.0]}
     bound = margin_bound_empirical(0.0, [1.0], [complexity * x.R_S(x.m // 2)], **arguments)  # type: ignore[arg-type]
-    yield _attained(_spoilt(bound, spoil), "margin-bound-empirical")
+    yield _attained(spoilt(bound, spoil), "margin-bound-empirical")
 
 
 def _rare(x: Rare, bound: float, name: str, d: int) -> Fact:
@@ -129,11 +129,11 @@ def a_posteriori_holds(spoil: float = 1.0, reference: float = 1.0, c: float = 1.
     x = Rare()
     for d in (0, 1, 2):
         bound = a_posteriori_at(0, x.ramp, 1.0, d=d, n_0=x.n_0, r_rms=x.r_rms, m=x.m, delta=DELTA)
-        yield _rare(x, _spoilt(bound, spoil), "a-posteriori", d)
+        yield _rare(x, spoilt(bound, spoil), "a-posteriori", d)
     for j, (value, _) in REFERENCE.items():
         bound = a_posteriori_at(j, 0.0, 1.0, d=1, n_0=154, r_rms=1.0, m=9600, delta=DELTA, c=c)
         where = f"n_0 = 154, m = 9600, d = 1, j = {j}"
-        yield Fact("a-posteriori", _spoilt(bound, reference), "=", value, "its reference value", where, 1e-12)
+        yield Fact("a-posteriori", spoilt(bound, reference), "=", value, "its reference value", where, 1e-12)
 
 
 @settles("a-posteriori-bounded", {"spoil": 0.24}, {"confidence": 0.5}, {"reference": 0.5}, {"c": 2.0})
@@ -143,14 +143,14 @@ def a_posteriori_bounded_holds(
     x = Rare(q=0.5)
     for d in (0, 1, 2):
         bound = a_posteriori_bounded_at(0, x.ramp, 1.0, d=d, n_0=x.n_0, r_sup=1.0, m=x.m, delta=DELTA)
-        yield _rare(x, _spoilt(bound, spoil), "a-posteriori-bounded", d)
+        yield _rare(x, spoilt(bound, spoil), "a-posteriori-bounded", d)
     m, delta = COIN
     coin = a_posteriori_bounded_at(0, 0.0, 1.0, d=0, n_0=1, r_sup=1.0, m=m, delta=delta)
     yield _tail(coin, "a-posteriori-bounded", confidence, m, delta)
     for j, (_, value) in REFERENCE.items():
         bound = a_posteriori_bounded_at(j, 0.0, 1.0, d=1, n_0=154, r_sup=1.0, m=9600, delta=DELTA, c=c)
         where = f"n_0 = 154, m = 9600, d = 1, j = {j}"
-        yield Fact("a-posteriori-bounded", _spoilt(bound, reference), "=", value, "its reference value", where, 1e-12)
+        yield Fact("a-posteriori-bounded", spoilt(bound, reference), "=", value, "its reference value", where, 1e-12)
 
 
 @settles("theorem-1-range", {"scale": 2.0}, {"spoil": 5.0})

@@ -1,9 +1,34 @@
-"""The tutorials as Jupyter notebooks, with text and code, not yet run."""
+"""The tutorials: formulas between dollar signs as MathML, so that the site needs no script, and Jupyter notebooks."""
 
 from __future__ import annotations
 
 import json
 import re
+
+from figures.explorer.mathml import math
+
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def typeset(page: str) -> str:
+    r"""The page with $..$ and, on lines of their own, $$..$$ as MathML; code is unchanged.
+
+    >>> typeset("$x$\n\n```\n$y$\n```")
+    '<math><mi>x</mi></math>\n\n```\n$y$\n```'
+    """
+    code = _FENCE.findall(page)
+    words = [_words(part) for part in _FENCE.split(page)]
+    return "".join(part + block for part, block in zip(words, [*code, ""], strict=True))
+
+
+def _words(text: str) -> str:
+    text = re.sub(r"^\$\$(.*)\$\$$", lambda match: _displayed(match[1]), text, flags=re.MULTILINE)
+    return re.sub(r"\$([^$]+)\$", lambda match: math(match[1]), text)
+
+
+def _displayed(formula: str) -> str:
+    return f'```{{raw}} html\n<div class="displayed">{math(formula, display=True)}</div>\n```'
+
 
 _CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -11,8 +36,8 @@ _CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def notebook(page: str) -> str:
     r"""Convert a page of MyST, which begins with a header between dashes, to Jupyter's format 4.
 
-    >>> found = json.loads(notebook("---\nkernelspec: ..\n---\n# A\n\n```{code-cell}\n1 + 1\n```\n"))
-    >>> [(cell["cell_type"], "".join(cell["source"])) for cell in found["cells"]]
+    >>> made = json.loads(notebook("---\nkernelspec: ..\n---\n# A\n\n```{code-cell}\n1 + 1\n```\n"))
+    >>> [(cell["cell_type"], "".join(cell["source"])) for cell in made["cells"]]
     [('markdown', '# A'), ('code', '1 + 1')]
     """
     linked = re.sub(r"(\]\([^):]+)\.md\b", r"\1.html", page)  # beside the notebook lie the pages
