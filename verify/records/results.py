@@ -5,6 +5,7 @@ The fields are those of the JSON document (schema verify-bounds/1), plus what th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,19 +19,19 @@ from adanet_theory.checks import Array
 Verdict = Literal["holds", "not refuted", "violated"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelFacts:
     """The network as it is: `measured` is the largest row p-norm of each pair; no `path_norm` unless homogeneous."""
 
-    sha256: str
-    depth: int
-    n: tuple[int, ...]
     activation: tuple[str, ...]
-    w_norms: Mapping[int, float]
-    W: float
-    measured: Mapping[tuple[int, int], float]
-    path_norm: float | None
-    layered: bool
+    sha256: str = ""
+    depth: int = 0
+    n: tuple[int, ...] = ()
+    w_norms: Mapping[int, float] = field(default_factory=dict)
+    W: float = math.nan
+    measured: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    path_norm: float | None = None
+    layered: bool = False
     graph: int | None = None
     """The nodes of a network that is not made of layers."""
     own_n: tuple[int, ...] = ()
@@ -47,16 +48,16 @@ class DeclaredFacts:
     Lambda: Mapping[tuple[int, int], float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SampleFacts:
     """Margin error and ramp are of f/W, exact, at the report's rho; the training error is the program's own count."""
 
     m: int
-    r_inf: float
-    r_rms: float
-    margin_error: float
-    ramp: float
     train_error: float
+    r_inf: float = math.nan
+    r_rms: float = math.nan
+    margin_error: float = math.nan
+    ramp: float = math.nan
 
 
 About = Literal["formula", "program"]
@@ -215,7 +216,7 @@ class TestFacts:
     """The δ that `upper` holds at: the given one, divided by the networks compared."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BoundReport:
     """Everything verify-bounds says; `notes` are remarks for the reader (what was converted, mapped, chosen).
 
@@ -223,17 +224,17 @@ class BoundReport:
     """
 
     model: ModelFacts
-    declared: DeclaredFacts | None
+    declared: DeclaredFacts | None = None
     sample: SampleFacts
-    rho: float
+    rho: float = math.nan
     delta: float
-    rho_chosen: bool
+    rho_chosen: bool = False
     assumptions: tuple[Assumption, ...]
-    complexities: tuple[Complexity, ...]
+    complexities: tuple[Complexity, ...] = ()
     bounds: tuple[BoundRow, ...]
-    checks: tuple[CheckRow, ...]
+    checks: tuple[CheckRow, ...] = ()
     test: TestFacts | None
-    verdict: Literal["holds", "violated"]
+    verdict: Literal["holds", "violated"] = "holds"
     cite: Citation | None = None
     subject: Literal["network", "black box"] = "network"
     """A black box is known by its predictions alone: `model` has its kind as activation and nothing else."""

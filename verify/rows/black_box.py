@@ -65,20 +65,15 @@ def build(
     quoted = cite(rows, setting, fixed)
     base_rate = by_class.base_rate(points.y)
     helped = tested is not None or (quoted is not None and quoted.value < base_rate)
+    m = 0 if sample is None else len(sample.y)
     return BoundReport(
         subject="black box",
-        model=ModelFacts("", 0, (), (box.kind,), {}, math.nan, {}, None, False),
-        declared=None,
-        sample=_facts(sample),
-        rho=math.nan,
+        model=ModelFacts(activation=(box.kind,)),
+        sample=SampleFacts(m=m, train_error=math.nan if sample is None else int(sample.is_wrong.sum()) / m),
         delta=float(question.delta),
-        rho_chosen=False,
         assumptions=setting.verdict.rows,
-        complexities=(),
         bounds=tuple(each for _, each in rows),
-        checks=(),
         test=tested,
-        verdict="holds",
         cite=quoted,
         tried=question.tried or 1,
         compared=question.compared,
@@ -89,12 +84,6 @@ def build(
         notes=(*notes, *unused_rho(question, fixed)),
         advice=() if helped else (held_out_hint(len(points.y), base_rate, float(delta)),),
     )
-
-
-def _facts(sample: GivenPoints | None) -> SampleFacts:
-    m = 0 if sample is None else len(sample.y)
-    error = math.nan if sample is None else int(sample.is_wrong.sum()) / m
-    return SampleFacts(m, math.nan, math.nan, math.nan, math.nan, error)
 
 
 def _verdict(

@@ -107,10 +107,10 @@ def of_setting(
     violated = verdict.holds("membership") is False or any(
         each.applies and each.verdict == "violated" for each in checked
     )
-    W = float(setting.W)
+    W, spec = float(setting.W), setting.spec
     return BoundReport(
         model=_model_facts(model, setting),
-        declared=_declared_facts(setting) if setting.is_declared else None,
+        declared=DeclaredFacts(spec.p, spec.q, spec.n, dict(spec.Lambda)) if setting.is_declared else None,
         sample=_sample_facts(setting, setting.at),
         rho=float(setting.at.rho),
         delta=float(question.delta),
@@ -327,7 +327,6 @@ def _ranges(own: Network | None, spec: NetworkSpec, r: Number) -> Ranges | None:
 
 
 def _model_facts(model: Formula, setting: Setting) -> ModelFacts:
-    p = setting.spec.p if setting.is_declared else 1.0
     own, depth = setting.layers, len(setting.n) - 1
     facts = ModelFacts(
         sha256=model.sha256 or "",
@@ -336,9 +335,7 @@ def _model_facts(model: Formula, setting: Setting) -> ModelFacts:
         activation=tuple(phi.name for phi in setting.graph.phi),
         w_norms={k: up(norm) for k, norm in enumerate(setting.w[:depth], start=1)},
         W=up(setting.W),
-        measured={},
         path_norm=setting.B,
-        layered=False,
         graph=len(setting.graph.nodes),
         own_n=setting.graph.own_n,
     )
@@ -347,16 +344,11 @@ def _model_facts(model: Formula, setting: Setting) -> ModelFacts:
     return replace(
         facts,
         activation=own.activations,
-        measured=evidence.largest_norms(own, p),
+        measured=evidence.largest_norms(own, setting.spec.p if setting.is_declared else 1.0),
         layered=setting.spec.is_layered,
         graph=None,
         own_n=evidence.own_n(own, setting.sizes.has_constant),
     )
-
-
-def _declared_facts(setting: Setting) -> DeclaredFacts:
-    spec = setting.spec
-    return DeclaredFacts(spec.p, spec.q, spec.n, dict(spec.Lambda))
 
 
 def _sample_facts(setting: Setting, at: AtRho) -> SampleFacts:
