@@ -120,7 +120,7 @@ def test_dense_points_are_near_each_other_without_being_copies() -> None:
 def test_without_a_sample_nothing_was_looked_for() -> None:
     points = fresh(60)
     answer = verify_bounds(LogisticRegression().fit(points.Psi, points.y), test=(points.Psi, points.y))
-    says(wording.sentence(answer.found), ["no sample was given", "(untouched)"])
+    says(wording.sentence(answer.numbers), ["no sample was given", "(untouched)"])
 
 
 def detail(report: BoundReport, id: str) -> str:

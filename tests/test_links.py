@@ -44,12 +44,12 @@ def test_a_folder_without_a_site_gives_no_links(built, monkeypatch, tmp_path):
 
 
 def test_the_rows_of_a_report_lead_to_their_pages(built, monkeypatch, report):
-    assert "<a href" not in page.document(report.found)
+    assert "<a href" not in page.document(report.numbers)
     monkeypatch.setenv("ADANET_DOCS", "https://example.org/docs")
-    assert '<a href="https://example.org/docs/statements/a-posteriori.html"' in page.document(report.found)
+    assert '<a href="https://example.org/docs/statements/a-posteriori.html"' in page.document(report.numbers)
     out = io.StringIO()
-    screen.show(report.found, verbose=True, console=Console(file=out, force_terminal=True, width=90))
+    screen.show(report.numbers, verbose=True, console=Console(file=out, force_terminal=True, width=90))
     assert "https://example.org/docs/statements/a-posteriori.html" in out.getvalue()
     plain = io.StringIO()
-    screen.show(report.found, verbose=True, console=Console(file=plain, width=90))
+    screen.show(report.numbers, verbose=True, console=Console(file=plain, width=90))
     assert "https:" not in plain.getvalue()

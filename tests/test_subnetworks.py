@@ -1250,7 +1250,7 @@ def test_declared_families_give_the_sum_of_theorem_1(classes, rho):
     (assumption,) = [one for one in report.assumptions if one.id == "declared"]
     assert (assumption.status, assumption.statements) == ("assumed", (row.id,))
     assert "R_m(cnn) <= 0.003, |h| <= 4" in assumption.detail
-    assert len([one for one in report.found.bounds if one.id == row.id]) == 1
+    assert len([one for one in report.numbers.bounds if one.id == row.id]) == 1
 
 
 def test_a_declared_bound_that_says_something_is_quoted_with_its_word():

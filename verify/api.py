@@ -152,7 +152,7 @@ class Report:
 
     Parameters
     ----------
-    found
+    numbers
         The numbers behind it, a BoundReport. Its fields are attributes of the report too: `report.errors`.
 
     Attributes
@@ -161,16 +161,16 @@ class Report:
         Rows by the id of their statement: `report.bounds["held-out"].value`.
     """
 
-    found: BoundReport
+    numbers: BoundReport
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "found":
+        if name.startswith("__") or name == "numbers":
             raise AttributeError(name)
-        return getattr(self.found, name)
+        return getattr(self.numbers, name)
 
     @property
     def bounds(self) -> dict[str, BoundRow]:
-        return {row.id: row for row in self.found.bounds}
+        return {row.id: row for row in self.numbers.bounds}
 
     def text(self, *, verbose: bool = False) -> str:
         """The report as the command prints it; verbose: every assumption, term and check."""
@@ -181,7 +181,7 @@ class Report:
         page = io.StringIO()
         # In a notebook rich would show the text in the cell and leave the page empty.
         console = Console(file=page, width=88, highlight=False, color_system=None, force_jupyter=False)
-        render.text(self.found, verbose=verbose, console=console)
+        render.text(self.numbers, verbose=verbose, console=console)
         return page.getvalue().rstrip("\n")
 
     def __str__(self) -> str:
@@ -190,7 +190,7 @@ class Report:
     def __repr__(self) -> str:
         from verify.show import wording
 
-        return f"<verify_bounds: {wording.sentence(self.found)}>"
+        return f"<verify_bounds: {wording.sentence(self.numbers)}>"
 
     def _repr_html_(self) -> str:
         """In a frame of its own, so that its stylesheet stays inside."""
@@ -200,13 +200,13 @@ class Report:
     def html(self) -> str:
         from verify.show import render
 
-        return render.to_html(self.found)
+        return render.to_html(self.numbers)
 
     def to_json(self) -> str:
         """The document of the command, schema verify-bounds/1."""
         from verify.show import render
 
-        return render.to_json(self.found)
+        return render.to_json(self.numbers)
 
     def to_html(self, path: str | Path) -> None:
         """Write the page, which needs nothing else."""
@@ -219,7 +219,7 @@ class Report:
         from adanet_train.core import files
         from verify.show import render
 
-        files.write_file(path, render.to_tex_all(self.found) if every else render.to_tex(self.found))
+        files.write_file(path, render.to_tex_all(self.numbers) if every else render.to_tex(self.numbers))
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict for each bound, to make your own tables of."""
@@ -235,7 +235,7 @@ class Report:
                 "rho": row.rho,
                 **row.terms,
             }
-            for row in self.found.bounds
+            for row in self.numbers.bounds
         ]
 
     def to_frame(self) -> Any:

@@ -24,8 +24,8 @@ class Comparison:
 def corrected_t_test(differences: Sequence[float], *, train: int, test: int) -> Comparison:
     """t = mean / sqrt((1/J + n_test/n_train) s²) on J - 1 degrees of freedom, two-sided.
 
-    >>> found = corrected_t_test([0.01, 0.02, 0.03], train=80, test=10)
-    >>> round(found.t, 4), round(found.p, 4)  # 0.02 / (0.01 sqrt(1/3 + 1/8))
+    >>> compared = corrected_t_test([0.01, 0.02, 0.03], train=80, test=10)
+    >>> round(compared.t, 4), round(compared.p, 4)  # 0.02 / (0.01 sqrt(1/3 + 1/8))
     (2.9542, 0.098)
     """
     J = len(differences)
