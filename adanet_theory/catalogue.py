@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
@@ -31,12 +31,34 @@ _KINDS: dict[str, Any] = {
     "group": Group, "loss": Loss, "complexity": Complexity, "at": Radius, "scale": Scale, "classes": Classes,
 }  # fmt: skip
 
-ASSUMPTIONS = (
-    "iid", "lipschitz", "phi-zero", "homogeneous", "membership", "layered", "linear", "range", "depth",
-    "normalised", "r-sup", "r-inf", "delta", "fixed-in-advance", "feature-map", "arithmetic", "untouched",
-    "picked", "recipe", "architecture", "unlabelled", "surrogate", "declared", "chain",
-)  # fmt: skip
-"""The assumptions that a statement may need, in the order of a report."""
+ASSUMPTIONS: Mapping[str, str] = {
+    "iid": "The m points were drawn independently from one law, and the risk is under the same law.",
+    "lipschitz": "Every activation is 1-Lipschitz.",
+    "phi-zero": "Every activation is 0 at 0.",
+    "homogeneous": "Every activation was chosen before the sample and is positively homogeneous: φ(cx) = cφ(x), c ≥ 0.",
+    "membership": "The network is in the declared family: every unit has ‖u‖ₚ ≤ Λ.",
+    "layered": "Every unit reads only the layer directly below it.",
+    "linear": "f is linear in Ψ.",
+    "range": "|h| ≤ 1 on every layer of the family.",
+    "depth": "l ≥ 2, because the printed formula divides by log l.",
+    "normalised": "The margin is that of f/W, so W > 0.",
+    "r-sup": "A bound on ‖Ψ‖∞ on the whole support was known before the sample.",
+    "r-inf": "The sample's r∞ replaces the printed E[r∞], which is safe only if r∞ = r_sup.",
+    "delta": "δ is large enough for it to follow from margin-bound. Its own proof does not give its constants.",
+    "fixed-in-advance": "Depth, widths, Λ, p (and ρ, if it is fixed) were chosen before the sample was seen.",
+    "feature-map": "Ψ was fixed before the sample was drawn.",
+    "arithmetic": "The program decides as the network of the statement does in real numbers.",
+    "untouched": "The held-out points were used neither in training nor to choose among networks.",
+    "picked": "The recipe gives this network on the start and the picks, and every remaining error is counted.",
+    "recipe": "Learner, settings, start, picks a round and seed were fixed before the sample, or paid for.",
+    "architecture": "The code, and all it does not describe (such as the architecture), were fixed before the sample; "
+    "the program is one function of what is coded, whose own errors are counted.",
+    "unlabelled": "The unlabelled points come from the law of the sample and were used for neither network.",
+    "surrogate": "The recipe of g, or its code and architecture, was fixed before the sample (see its certificate).",
+    "declared": "The family of each builder has the declared R_m and range, and was fixed before the sample.",
+    "chain": "The weights are those of a chain of Linear layers, with the given activation between them.",
+}
+"""The assumptions that a statement may need, in the order of a report, and what each says."""
 ALWAYS = ("chain",)
 """Every claim needs that the network is the one that was read."""
 

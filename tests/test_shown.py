@@ -145,10 +145,6 @@ def test_every_statement_has_a_page_with_its_parts(listed: dict[str, statements.
             assert page.bound.reference.endswith("#" + page.proof.anchor)
 
 
-def test_the_words_of_the_assumptions_are_those_of_the_catalogue() -> None:
-    assert set(statements.NEEDS) == set(catalogue.ASSUMPTIONS)
-
-
 def test_every_certificate_has_a_network_to_show_its_value(listed: dict[str, statements.Page]) -> None:
     networks = examples()
     bounds = {id: page.bound for id, page in listed.items() if page.is_certificate and page.bound is not None}

@@ -23,35 +23,6 @@ from paper_notes import CERTIFYING, Claim
 from verify.claims.run import Outcome
 from verify.show.markdown import plain, table
 
-NEEDS = {
-    "iid": "The m points were drawn independently from one law, and the risk is under the same law.",
-    "lipschitz": "Every activation is 1-Lipschitz.",
-    "phi-zero": "Every activation is 0 at 0.",
-    "homogeneous": "Every activation was chosen before the sample and is positively homogeneous: φ(cx) = cφ(x), c ≥ 0.",
-    "membership": "The network is in the declared family: every unit has ‖u‖ₚ ≤ Λ.",
-    "layered": "Every unit reads only the layer directly below it.",
-    "range": "|h| ≤ 1 on every layer of the family.",
-    "depth": "l ≥ 2, because the printed formula divides by log l.",
-    "normalised": "The margin is that of f/W, so W > 0.",
-    "r-sup": "A bound on ‖Ψ‖∞ on the whole support was known before the sample.",
-    "r-inf": "The sample's r∞ replaces the printed E[r∞], which is safe only if r∞ = r_sup.",
-    "linear": "f is linear in Ψ.",
-    "delta": "δ is large enough for it to follow from margin-bound. Its own proof does not give its constants.",
-    "fixed-in-advance": "Depth, widths, Λ, p (and ρ, if it is fixed) were chosen before the sample was seen.",
-    "feature-map": "Ψ was fixed before the sample was drawn.",
-    "chain": "The weights are those of a chain of Linear layers, with the given activation between them.",
-    "untouched": "The held-out points were used neither in training nor to choose among networks.",
-    "picked": "The recipe gives this network on the start and the picks, and every remaining error is counted.",
-    "recipe": "Learner, settings, start, picks a round and seed were fixed before the sample, or paid for.",
-    "architecture": "The code, and all it does not describe (such as the architecture), were fixed before the sample; "
-    "the program is one function of what is coded, whose own errors are counted.",
-    "arithmetic": "The program decides as the network of the statement does in real numbers.",
-    "unlabelled": "The unlabelled points come from the law of the sample and were used for neither network.",
-    "declared": "The family of each builder has the declared R_m and range, and was fixed before the sample.",
-    "surrogate": "The recipe of g, or its code and architecture, was fixed before the sample (see its certificate).",
-}
-"""Each assumption of the catalogue in words."""
-
 OF_ROW = frozenset({"arithmetic"})
 """What a row needs to be about the program."""
 OF_COMPLEXITY: Mapping[str | None, frozenset[str]] = {
@@ -277,11 +248,14 @@ def _twin(page: Page) -> str:
 def _assumptions(page: Page) -> list[str]:
     if page.bound is None:
         premises = PREMISES.get(page.id, ("As the statement says.",))
-        lines = [f"- `{premise}`: {NEEDS[premise]}" if premise in NEEDS else f"- {premise}" for premise in premises]
+        lines = [
+            f"- `{premise}`: {catalogue.ASSUMPTIONS[premise]}" if premise in catalogue.ASSUMPTIONS else f"- {premise}"
+            for premise in premises
+        ]
     else:
         needed = [id for id in catalogue.ASSUMPTIONS if id in page.bound.needs]
         of_row = [id for id in needed if page.bound.complexity and id in OF_ROW | OF_COMPLEXITY[page.bound.complexity]]
-        lines = [f"- `{id}`: {NEEDS[id]}" for id in needed if id not in of_row]
+        lines = [f"- `{id}`: {catalogue.ASSUMPTIONS[id]}" for id in needed if id not in of_row]
         if page.bound.assumes:
             lines.append(f"- Not checked here: {plain(page.bound.assumes)}")
         if of_row:
@@ -290,7 +264,7 @@ def _assumptions(page: Page) -> list[str]:
                 f"Its row in a report reads {_READS[page.bound.complexity]}. For that it needs, in addition:",
                 "",
             ]
-            lines += [f"- `{id}`: {NEEDS[id]}" for id in of_row]
+            lines += [f"- `{id}`: {catalogue.ASSUMPTIONS[id]}" for id in of_row]
     return ["## Assumptions", "\n".join(lines) or "None that a report checks."]
 
 

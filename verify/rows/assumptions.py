@@ -45,7 +45,7 @@ def at_rho(verdict: Assessment, delta: Fraction, follows: dict[str, bool]) -> As
     if verdict.classes == "many":
         return verdict
     others = [row for row in verdict.rows if row.id != "delta"]
-    others.insert(catalogue.ASSUMPTIONS.index("delta"), small_delta(delta, follows))
+    others.insert([*catalogue.ASSUMPTIONS].index("delta"), small_delta(delta, follows))
     return replace(verdict, rows=tuple(others), follows=tuple(id for id, proved in follows.items() if proved))
 
 
