@@ -84,14 +84,8 @@ def _units(result: Result, pairs: Sequence[str]) -> Table:
 
 def _comparisons(result: Result) -> Table:
     rows = [
-        [
-            entry["pair"],
-            METHODS[entry["against"]],
-            f"{entry['difference']:+.4f}",
-            number(entry["p"]),
-            number(entry["p_holm"]),
-        ]
-        for entry in result.get("comparisons", [])
+        [one["pair"], METHODS[one["against"]], f"{one['difference']:+.4f}", number(one["p"]), number(one["p_holm"])]
+        for one in result.get("comparisons", [])
     ]
     note = (
         "Two-sided, over the folds, corrected for their overlap (Nadeau and Bengio 2003); Holm over all rows. "
@@ -396,31 +390,16 @@ def _certified(row: Result | None) -> str:
 
 def classes(result: Result) -> list[Table]:
     """A line per data set: test errors beside scikit-learn's, the certificate, the bound of held-out points."""
-    header = [
-        "data",
-        "classes",
-        "m",
-        "AdaNet",
-        "LR",
-        "MLP",
-        "held-out",
-        "certificate (test error)",
-        "least other bound",
-    ]
-    by_data: dict[str, dict[str, Result]] = {}
-    for row in result["rows"]:
-        by_data.setdefault(row["data"], {})[row["method"]] = row
+    ours_of = ("held-out", "certificate (test error)", "least other bound")
+    header = ["data", "classes", "m", "AdaNet", "LR", "MLP", *ours_of]
     rows = []
-    for name, rows_of in by_data.items():
-        errors = [
-            f"{rows_of[method]['test_error']:.3f}" if method in rows_of else "-" for method in ("adanet", "lr", "mlp")
-        ]
-        ours, certified = rows_of.get("adanet"), rows_of.get("certificate")
-        held_out = "-" if ours is None else upwards(ours["held_out"])
+    for name, rows_of in _by_data(result).items():
+        tested = [rows_of.get(method) for method in ("adanet", "lr", "mlp")]
+        errors = ["-" if row is None else f"{row['test_error']:.3f}" for row in tested]
+        ours, certified = tested[0], rows_of.get("certificate")
+        held_out, least = ("-", "-") if ours is None else (upwards(ours["held_out"]), _least(ours["bounds"]))
         sizes = [str(next(iter(rows_of.values()))["classes"]), f"{max(row['m'] for row in rows_of.values()):,}"]
-        rows.append(
-            [name, *sizes, *errors, held_out, _of_classes(certified), "-" if ours is None else _least(ours["bounds"])]
-        )
+        rows.append([name, *sizes, *errors, held_out, _of_classes(certified), least])
     note = (
         "Test errors on points kept aside, one split; scikit-learn's LR and MLP at their defaults (MLP stops early "
         "from 20,000 points on). held-out and the least other bound are about AdaNet, the certificate about a "
@@ -428,6 +407,14 @@ def classes(result: Result) -> list[Table]:
         "of the points gave the map and was not trained on. δ = 0.05."
     )
     return [Table("More than two classes", header, rows, note)]
+
+
+def _by_data(result: Result) -> dict[str, dict[str, Result]]:
+    """The rows by data set and method."""
+    by_data: dict[str, dict[str, Result]] = {}
+    for row in result["rows"]:
+        by_data.setdefault(row["data"], {})[row["method"]] = row
+    return by_data
 
 
 def _of_classes(row: Result | None) -> str:
@@ -451,16 +438,12 @@ def _least(said: Result) -> str:
 def learner(result: Result) -> list[Table]:
     """A line per table: accuracies over the folds, the paired difference to the better of LR and MLP, CPU time."""
     header = ["table", "m", "AdaNet", "MLP", "LR", "HGB", "AdaNet - better of MLP, LR", "CPU time / MLP's"]
-    by_table: dict[str, dict[str, Result]] = {}
-    for row in result["rows"]:
-        by_table.setdefault(row["data"], {})[row["method"]] = row
     rows = []
-    for name, rows_of in by_table.items():
+    for name, rows_of in _by_data(result).items():
         ours = rows_of["AdaNet"]
         accuracies = [f"{rows_of[method]['accuracy']:.3f}" for method in ("AdaNet", "MLP", "LR", "HGB")]
-        spread = (
-            f" ± {ours['difference_se']:.3f}" if ours["difference_se"] is not None else ""
-        )  # one split of many rows
+        # of one split of many rows there is no spread
+        spread = "" if ours["difference_se"] is None else f" ± {ours['difference_se']:.3f}"
         difference = f"{ours['difference']:+.3f}{spread}"
         mark = " (kept for the end)" if ours["kept_for_the_end"] else ""
         ratio = f"{ours['cpu_seconds'] / rows_of['MLP']['cpu_seconds']:.1f}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from verify.experiments.running.grids import Setting, Space
@@ -32,8 +33,9 @@ def search(space: Space, evaluate: Evaluate, store: Store, label: Mapping[str, A
     study = optuna.create_study(direction="maximize")
     settings: list[Setting] = []
     results: list[Sequence[Result]] = []
+    ranges = {name: value for name, value in asdict(space).items() if name != "trials"}
     for number in range(space.trials):
-        description = {"search": "gp", **label, "seed": seed, "space": _ranges(space), "number": number}
+        description = {"search": "gp", **label, "seed": seed, "space": ranges, "number": number}
         parameters = store.get(description)
         if parameters is None:
             parameters = suggest(study, space, seed, number)
@@ -67,6 +69,7 @@ def suggest(study: Study, space: Space, seed: int, number: int) -> dict[str, Any
     """What a sampler made for this trial alone proposes after the trials that the study holds."""
     from optuna.exceptions import ExperimentalWarning
     from optuna.samplers import GPSampler
+    from optuna.trial import TrialState
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)
@@ -74,7 +77,7 @@ def suggest(study: Study, space: Space, seed: int, number: int) -> dict[str, Any
             seed=1000 * seed + number, n_startup_trials=space.random, deterministic_objective=False
         )
     probe = study.ask(distributions(space))
-    study.tell(probe, state=_failed())  # it only served to ask
+    study.tell(probe, state=TrialState.FAIL)  # it only served to ask
     return dict(probe.params)
 
 
@@ -84,21 +87,4 @@ def setting_of(parameters: Mapping[str, Any], space: Space) -> Setting:
         "lam": parameters["lam"],
         "learning_rate": parameters["learning_rate"],
         "hidden": (parameters["units"],) * parameters["layers"],
-    }
-
-
-def _failed() -> Any:
-    from optuna.trial import TrialState
-
-    return TrialState.FAIL
-
-
-def _ranges(space: Space) -> dict[str, Any]:
-    return {
-        "lam": list(space.lam),
-        "learning_rate": list(space.learning_rate),
-        "layers": list(space.layers),
-        "units": list(space.units),
-        "random": space.random,
-        "fixed": space.fixed,
     }
