@@ -67,7 +67,11 @@ def assess(setting: Setting, rho: Fraction | None) -> Assessment:
         fixed_in_advance(setting.is_declared, rho, setting.source.rounds_added),
         feature_map(setting.source, on_start=setting.picking is not None and setting.picking.on_start),
         arithmetic(setting),
-        *([] if setting.source.held_out is None else [untouched(setting.source.held_out, setting.source.discrete)]),
+        *(
+            []
+            if setting.source.held_out is None
+            else [new_draws("untouched", setting.source.held_out, setting.source.discrete)]
+        ),
         *([chain(next((phi.name for phi in setting.graph.phi), None))] if setting.source.chain else []),
     )
     assessment = Assessment(rows, setting.is_declared, rho_chosen=rho is None)
@@ -140,22 +144,22 @@ def _relabelled(count: int) -> str:
     return f" ({count:,} under another label)" if count else ""
 
 
-def untouched(points: HeldOut, discrete: bool) -> Assumption:
-    unused = f"the {points.n:,} held-out points were used neither in training nor to choose"
-    return new_draws("untouched", points, discrete, what="held-out rows", unused=unused)
+_DRAWS = {
+    "untouched": ("held-out rows", "held-out points were used neither in training nor to choose"),
+    "unlabelled": ("points without labels", "points without labels were used for neither network"),
+}
+"""By assumption: the points, and what is assumed of them."""
 
 
-def new_draws(id: str, points: HeldOut, discrete: bool, *, what: str, unused: str) -> Assumption:
-    """Points beside the sample are new draws; copies of one of them, or of rows of the sample, are not.
-
-    `unused` is what is assumed of them.
-    """
+def new_draws(id: str, points: HeldOut, discrete: bool) -> Assumption:
+    """Points beside the sample are new draws; copies of one of them, or of rows of the sample, are not."""
+    what, unused = _DRAWS[id]
     words = ASSUMED[id]
     counted = [f"{points.repeats:,} of the {points.n:,} {what} repeat an earlier one"] * (points.repeats > 0)
     if points.shared:
         counted.append(f"{points.shared:,} of the {points.n:,} are rows of the sample{_relabelled(points.relabelled)}")
     beside = f"{points.near:,} of the {points.n:,} lie within 1e-6 of rows of the sample" if points.near else ""
-    assumed = f"assumed: {unused}"
+    assumed = f"assumed: the {points.n:,} {unused}"
     if not counted and points.shared is None:
         unknown = "no sample was given, so that rows of it could not be looked for"
         return assumption(id, "assumed", f"none of the {what} repeats; {unknown}; {assumed}", f"{words}: {unknown}")

@@ -23,10 +23,10 @@ from verify.rows.assumptions import (
     chain,
     fitted_map,
     iid,
+    new_draws,
     of_picking,
     rows_held_out,
     unknown_map,
-    untouched,
     with_counted,
 )
 from verify.rows.citation import cite, fixed_by_input, held_out_hint, of_held_out, unused_rho
@@ -97,7 +97,7 @@ def _verdict(
     repeats, m = (0, 0) if sample is None else (repeated(sample.compared, sample.y), len(sample.y))
     rows = [iid(repeats, m, question.discrete)]
     if test is not None:
-        rows.append(untouched(rows_held_out(sample, test, question.discrete), question.discrete))
+        rows.append(new_draws("untouched", rows_held_out(sample, test, question.discrete), question.discrete))
     if box.encoded and sample is not None:
         rows.append(fitted_map())
     if run is not None:

@@ -234,7 +234,7 @@ def of_disagreement(differing: Differences, question: Question, tried: int) -> C
     b = min(1.0, float(g.at(half / tried)) * (1 + 1e-12))  # g.at is right to twelve digits or rounded up
     terms: dict[str, float | None] = {"surrogate": b, "disagreements": float(d), "n": float(n)}
     said = RowValue(disagreement_upper(b, d, n, half / question.compared), terms, about="program")
-    rows = (_unlabelled(differing.points, question.discrete), _surrogate(g, question.discrete))
+    rows = (new_draws("unlabelled", differing.points, question.discrete), _surrogate(g, question.discrete))
     delta = half / tried + half / question.compared
     return Counted(catalogue.bound(DISAGREEMENT), lambda _: said, rows, delta=delta)
 
@@ -248,8 +248,3 @@ def _surrogate(g: CertifiedNetwork, discrete: bool) -> Assumption:
     copies = f"; {g.doubt}, taken as draws of their own" if g.doubt else ""
     detail = f"the certificate of {g.name} is used: {g.assumes}{copies}"
     return assumption("surrogate", "assumed", detail, f"the certificate of the surrogate holds: {g.assumes}")
-
-
-def _unlabelled(points: HeldOut, discrete: bool) -> Assumption:
-    unused = f"the {points.n:,} points without labels were used for neither network"
-    return new_draws("unlabelled", points, discrete, what="points without labels", unused=unused)
