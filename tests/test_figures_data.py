@@ -18,6 +18,7 @@ from figures import (
 )
 from tests.figure_data import NAMES, quick
 from verify.claims.checks.lemma_1 import one_feature
+from verify.claims.checks.objective import coordinates, tensor
 
 # The theory
 
@@ -110,12 +111,12 @@ def test_the_sigmoid_curve_passes_through_the_audits_points():
 
 
 def test_the_closed_form_step_against_the_audits_decreases():
-    two_points = np.array([[3.0, 1.0], [-1.0, 1.0]])
+    two_points = tensor([[3.0, 1.0], [-1.0, 1.0]])
     start = math.log1p(math.e)
-    closed, exact = closed_form_step.decreases(two_points, np.ones(2), 0.1, 2.0)
+    closed, exact = closed_form_step.decreases(two_points, tensor([1.0, 1.0]), 0.1, 2.0)
     assert (round(start - closed, 4), round(start - exact, 4)) == (0.8197, 0.412)
     for K, expected in ((10, "0.0132"), (100, "0.00014"), (1000, "1.4e-06")):
-        closed, exact = closed_form_step.decreases(*closed_form_step.diverging(K), 1e-3, 1.0)
+        closed, exact = closed_form_step.decreases(*coordinates(K), 1e-3, 1.0)
         assert f"{closed:.{3 if K == 10 else 2}g}" == expected
         assert round(exact, 4) == 1.3035
 
@@ -128,8 +129,8 @@ def test_no_step_gains_more_than_the_exact_one_and_none_beyond_the_threshold():
     Z, y = rng.normal(size=(9, 3)), rng.choice([-1.0, 1.0], size=9)
     for p in closed_form_step.P.values():
         g = closed_form_step.threshold(Z, y, p)
-        assert closed_form_step.decreases(Z, y, 1.001 * g, p) == pytest.approx((0, 0), abs=1e-12)
-        assert min(closed_form_step.decreases(Z, y, 0.99 * g, p)) > 0
+        assert closed_form_step.decreases(tensor(Z), tensor(y), 1.001 * g, p) == pytest.approx((0, 0), abs=1e-12)
+        assert min(closed_form_step.decreases(tensor(Z), tensor(y), 0.99 * g, p)) > 0
 
 
 def test_complexities_are_those_of_the_sample():
