@@ -24,12 +24,12 @@ def compute(*, quick: bool, model: Path | None = None, data: Path | None = None,
         depth = number(parameters, "depth", len(N))
         layers = [number(parameters, "width", N[k] if k < len(N) else N[-1]) for k in range(depth)]
         network = runs.general((Psi.shape[1], *layers), (Psi, y), steps=60 if quick else 600)
-        return {**graph.of(network), "points": len(y)}
+        return {**graph.outline(network), "points": len(y)}
     from adanet_train.model import model_file
     from adanet_train.subnetworks import file
 
     outline = file.outline(model)
-    return {**(outline or graph.of(model_file.read_any(model).network)), "model": model.name}
+    return {**(outline or graph.outline(model_file.read_any(model).network)), "model": model.name}
 
 
 @styled

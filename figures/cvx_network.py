@@ -22,7 +22,7 @@ def compute(*, quick: bool, data: Path | None = None, **parameters: Any) -> Data
     asked = {name: number(parameters, name, None) for name in parameters}
     trained = runs.cvx(data=data, **asked)
     return {
-        **graph.of(trained.network),
+        **graph.outline(trained.network),
         "rounds": len(trained.history),
         "objective": trained.history[-1]["objective"],
         "p": str(trained.config.family.p).removesuffix(".0"),

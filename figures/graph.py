@@ -25,7 +25,7 @@ _RADIUS = 0.15
 _SIDE, _FOOT = 0.45, 0.55  # room at the sides, and for the layers' names
 
 
-def of(network: Network) -> Data:
+def outline(network: Network) -> Data:
     """The sizes of the layers, the units shown, and the connections between them: [k, i, s, j, weight].
 
     In a wide layer the units with the largest outgoing weights are shown. The output is unit 0 of layer l + 1. With

@@ -47,7 +47,7 @@ from verify.suite.tightness import Closest, plain
 
 def test_a_graph_holds_the_weights_of_its_network():
     network = trained().network
-    data = graph.of(network)
+    data = graph.outline(network)
     assert data["n"] == list(network.n)
     weights = {(k, s): U.numpy() for (k, s), U in network.hidden.items()}
     weights |= {(network.depth + 1, k): w.numpy()[None] for k, w in network.output.items()}
@@ -65,14 +65,14 @@ def test_a_graph_holds_the_weights_of_its_network():
 def test_of_a_wide_layer_the_units_with_the_largest_weights_upward_are_shown():
     hidden = {(1, 0): torch.ones(12, 2, dtype=torch.float64)}
     w = torch.tensor([0.1, 3, 1, 1, 1, 0.2, 1, 1, 1, 1, -2, 0.3], dtype=torch.float64)
-    data = graph.of(Network((2, 12), hidden, {1: w}, ()))
+    data = graph.outline(Network((2, 12), hidden, {1: w}, ()))
     assert data["shown"][1] == [1, 2, 3, 4, 6, 7, 8, 9, 10]
     assert "(+3)" in [text.get_text() for text in architecture.draw(data).axes[0].texts][1]
 
 
 @pytest.mark.parametrize("network", [Network.empty(3), Network((2, 3), {(1, 0): torch.ones(3, 2)}, {}, ())])
 def test_a_network_of_nothing_can_be_drawn(network):
-    data = graph.of(network)
+    data = graph.outline(network)
     assert len(architecture.draw(data).axes[0].patches) == len(data["edges"]) + sum(network.n) + 1
     assert len(data["edges"]) == 2 * network.n[1]
 

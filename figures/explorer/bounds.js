@@ -71,10 +71,10 @@ function evaluate(state) {
   const holds = assumptions(state, v, rows, M);
   const bounds = statements(state).map((bound) => {
     const {id} = bound, values = given(bound);
-    const found = size(bound) > 0 ? FORMULAS[id][v.l]({...v, ...values}) : trivial(bound);
-    const raw = Number.isFinite(found.total) ? found.total : null;
+    const computed = size(bound) > 0 ? FORMULAS[id][v.l]({...v, ...values}) : trivial(bound);
+    const raw = Number.isFinite(computed.total) ? computed.total : null;
     return {
-      id, terms: found.terms, raw, value: raw === null ? 1 : Math.min(1, raw), vacuous: raw === null || raw >= 1,
+      id, terms: computed.terms, raw, value: raw === null ? 1 : Math.min(1, raw), vacuous: raw === null || raw >= 1,
       whyNot: DATA.needs.filter(([name, ids]) => ids.includes(id) && !holds[name].holds(bound)).map(([name]) => name),
       rho: values.rho_j ?? v.rho, j: values.j ?? null,
     };

@@ -31,9 +31,9 @@ function ticks(variable, width) {
     return variable.whole ? Array.from({length: high}, (_, i) => low + i) : [0, 0.2, 0.4, 0.6, 0.8, 1];
   }
   const [low, high] = variable.log.map((x) => Math.log10(x)), every = Math.ceil((high - low) / Math.max(2, width / 70));
-  const found = [];
-  for (let e = Math.ceil(low - 1e-9); e <= high + 1e-9; e += every) found.push(Number(`1e${e}`));
-  return found;
+  const ticks = [];
+  for (let e = Math.ceil(low - 1e-9); e <= high + 1e-9; e += every) ticks.push(Number(`1e${e}`));
+  return ticks;
 }
 
 class Chart {

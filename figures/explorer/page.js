@@ -35,15 +35,15 @@ function show() {
   const wrong = [...Object.entries(typed), ...faults(state)];
   showControls(wrong);
   if (wrong.length) return showNothing(wrong[0][1]);
-  const found = evaluate(state);
-  showDefaults(found);
-  showSummary(found);
+  const answer = evaluate(state);
+  showDefaults(answer);
+  showSummary(answer);
   showStatements();
-  for (const bound of found.bounds) showBound(bound, found.assumptions);
-  showLayers(found.layers);
+  for (const bound of answer.bounds) showBound(bound, answer.assumptions);
+  showLayers(answer.layers);
   $("x").value = x;
   cancelAnimationFrame(show.frame); // the numbers at once, the curves once a frame
-  show.frame = requestAnimationFrame(() => showCurves(found.bounds));
+  show.frame = requestAnimationFrame(() => showCurves(answer.bounds));
   $("link").href = `#${write(state, {x})}`;
   clearTimeout(show.later); // browsers limit how often a page may write its address
   show.later = setTimeout(() => history.replaceState(null, "", $("link").href), 300);
@@ -56,11 +56,11 @@ function showCurves(bounds) {
 
 function restore(hash) {
   if (hash.length < 2) return;
-  const found = read(hash.slice(1)), variable = new URLSearchParams(hash.slice(1)).get("x");
+  const restored = read(hash.slice(1)), variable = new URLSearchParams(hash.slice(1)).get("x");
   typed = {};
   if (Object.hasOwn(VARIABLES, variable ?? "")) x = variable;
-  $("stranger").hidden = found !== null;
-  if (found) state = found;
+  $("stranger").hidden = restored !== null;
+  if (restored) state = restored;
 }
 
 // Whether a font of the stylesheet's list for formulas is there: a text set in it is not as wide as in the fallback.

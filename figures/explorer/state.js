@@ -92,9 +92,9 @@ function valueAt(variable, t) {
 
 // What is wrong with a state: [key of the field, sentence] for each fault.
 function faults(state) {
-  const found = [];
+  const wrong = [];
   const check = (holds, key, condition, value) => {
-    if (!holds) found.push([key, `${key} must be ${condition}, got ${Number.isNaN(value) ? "no number" : value}.`]);
+    if (!holds) wrong.push([key, `${key} must be ${condition}, got ${Number.isNaN(value) ? "no number" : value}.`]);
   };
   const whole = (x) => Number.isInteger(x) && x >= 1 && x <= 1e15;
   const size = (x) => x >= 0 && x < Infinity;
@@ -120,7 +120,7 @@ function faults(state) {
   state.Lambda.forEach((row, i) => row.forEach((x, j) => {
     check(size(x), `Lambda_${i + 1},${i === 0 ? 0 : j + 1}`, "finite and ≥ 0", x);
   }));
-  return found;
+  return wrong;
 }
 
 // The link. Every value is written, so that a link means the same whatever the defaults are.
