@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -38,31 +38,13 @@ def exact(values: Any) -> Any:
     return np.vectorize(arb, otypes=[object])(values) if values.size else values.astype(object)
 
 
-class Operation(Protocol):
-    """The axis 0 of every tensor is that of the points."""
+class Operation:
+    """Linear, without a bias and without a rounding, unless it says otherwise; axis 0 of a tensor is that of points."""
 
-    @property
-    def roundings(self) -> int: ...
-    @property
-    def slope_roundings(self) -> int: ...
-    @property
-    def is_linear(self) -> bool: ...
-    @property
-    def has_bias(self) -> bool: ...
-    @property
-    def value(self) -> Callable[..., Tensor]: ...
-    @property
-    def size(self) -> Callable[..., Tensor]: ...
-    @property
-    def exact(self) -> Callable[..., Balls]: ...
-
-
-class _Plain:
-    """Linear, without a bias and without a rounding, unless it says otherwise."""
-
-    @property
-    def is_linear(self) -> bool:
-        return True
+    value: Callable[..., Tensor]
+    size: Callable[..., Tensor]
+    exact: Callable[..., Balls]
+    is_linear: ClassVar[bool] = True
 
     @property
     def has_bias(self) -> bool:
@@ -77,17 +59,15 @@ class _Plain:
         return self.roundings
 
 
-class _Unweighted(_Plain):
+class _Unweighted(Operation):
     """No coefficient is below 0: the size is the value."""
-
-    value: Callable[..., Tensor]
 
     def size(self, *x: Tensor, one: float) -> Tensor:
         return self.value(*x)
 
 
 @dataclass(frozen=True, eq=False)
-class Dense(_Plain):
+class Dense(Operation):
     """W x + b on the last axis."""
 
     W: Tensor
@@ -191,7 +171,7 @@ def _with_zero(x: Balls) -> Balls:
 
 
 @dataclass(frozen=True, eq=False)
-class Convolution(_Plain):
+class Convolution(Operation):
     """Σ over the window and the channels of its group of W x, plus b: a Dense whose rows share their weights."""
 
     W: Tensor
@@ -232,7 +212,7 @@ class Convolution(_Plain):
 
 
 @dataclass(frozen=True, eq=False)
-class Average(_Plain):
+class Average(Operation):
     """weight times the sum over a window, channel by channel: average pooling.
 
     The weight is one number or, where the windows at the border count fewer places, one for each window.
@@ -283,7 +263,7 @@ class Total(_Unweighted):
 
 
 @dataclass(frozen=True, eq=False)
-class Affine(_Plain):
+class Affine(Operation):
     """scale x + shift, each of a shape that spreads over that of one point.
 
     `added` is the sum of the sizes that make up the shift, where a program adds them one by one: what cancels in the
@@ -323,7 +303,7 @@ class Affine(_Plain):
 
 
 @dataclass(frozen=True)
-class Sum(_Plain):
+class Sum(Operation):
     """Σ_i a_i x_i of equal shapes."""
 
     coefficients: tuple[float, ...]
@@ -397,14 +377,11 @@ class Places(_Unweighted):
 
 
 @dataclass(frozen=True, eq=False)
-class Activate(_Plain):
+class Activate(Operation):
     """φ, number by number."""
 
     phi: Activation
-
-    @property
-    def is_linear(self) -> bool:
-        return False
+    is_linear = False
 
     def value(self, x: Tensor) -> Tensor:
         return apply_activation(self.phi.name, x)
@@ -424,17 +401,14 @@ class Activate(_Plain):
 
 
 @dataclass(frozen=True)
-class Largest(_Plain):
+class Largest(Operation):
     """The largest of each window: max(a, b) = (a + b)/2 + |a - b|/2, ⌈log2 K⌉ levels of |x| for K numbers.
 
     Each step has the path norm P_a + P_b, so the whole window has the sum of its path norms; the padding is no number.
     """
 
     window: Window
-
-    @property
-    def is_linear(self) -> bool:
-        return False
+    is_linear = False
 
     @property
     def roundings(self) -> int:
