@@ -73,7 +73,7 @@ def threads_for(operations: float) -> Iterator[None]:
 
 
 def evaluated(module: nn.Module, x: Tensor) -> tuple[Any, float]:
-    """The outputs on a few points, and the products and sums that one of them takes.
+    """The outputs on a few points, and the products and sums that one of them takes; refuses rows it cannot read.
 
     >>> import torch
     >>> evaluated(torch.nn.Linear(3, 2), torch.zeros(4, 3))[1]
@@ -83,5 +83,11 @@ def evaluated(module: nn.Module, x: Tensor) -> tuple[Any, float]:
     from torch.utils.flop_counter import FlopCounterMode
 
     with FlopCounterMode(display=False) as counter, torch.no_grad(), one_thread():
-        f = module(x)
+        try:
+            f = module(x)
+        except Exception as error:  # whatever forward does
+            reason = " ".join(str(error).split()) or type(error).__name__
+            flat = " X has no channel axis: pass X[:, None]." if x.ndim == 3 else ""
+            unread = f"X has rows of the shape {tuple(x.shape[1:])}, which the module cannot read: {reason}.{flat}"
+            raise ValueError(unread) from None
     return f, counter.get_total_flops() / len(x)

@@ -110,7 +110,7 @@ class Certified:
     def record(self) -> dict[str, Any]:
         """The run as plain values, schema "certify/1"; `replay` runs it again."""
         counted = {"N": self.N, "k": self.k, "left": self.left.tolist(), "delta": self.delta, "bound": self.bound}
-        about = {"name": described(self.learner), **getattr(self.learner, "recipe", {})}
+        about = {"name": repr(self.learner)[:1000], **getattr(self.learner, "recipe", {})}
         run = Record.of(self.picked, about).as_dict()
         sample = {"m": len(self.points), "sha256": sample_digest(self.points)}
         margins = digest(self.learner, self.picked.predictor, self.points)
@@ -382,11 +382,6 @@ def as_learner(learner: Any, seed: int) -> Learner:
     from adanet_train.picking.modules import Module
 
     return Module(learner, seed)
-
-
-def described(learner: Learner) -> str:
-    """The learner in words, for a record, which cannot hold a program."""
-    return repr(learner)[:1000]
 
 
 def exposed(picked: Picked, points: Labelled, learner: Learner) -> Any:

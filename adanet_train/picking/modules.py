@@ -78,15 +78,7 @@ class Module:
         """Operations for one point; refuses a module that cannot read the rows or lacks outputs for the classes."""
         few = points[np.arange(min(2, len(points)))]
         with torch.random.fork_rng():
-            try:
-                f, operations = evaluated(copy.deepcopy(module).eval(), self.inputs(module, few))
-            except Exception as error:  # whatever forward does
-                reason = " ".join(str(error).split()) or type(error).__name__
-                shape = points.X.shape[1:]
-                flat = " X has no channel axis: pass X[:, None]." if len(shape) == 2 else ""
-                raise ValueError(
-                    f"X has rows of the shape {shape}, which the module cannot read: {reason}.{flat}"
-                ) from None
+            f, operations = evaluated(copy.deepcopy(module).eval(), self.inputs(module, few))
         C, shape = len(points.classes), tuple(getattr(f, "shape", ()))
         known = shape == (len(few), C) or (C == 2 and shape in ((len(few),), (len(few), 1)))
         wanted = "one logit, or two outputs" if C == 2 else f"{C} outputs, one for each class of y"
