@@ -325,3 +325,15 @@ def test_held_out_labels_of_other_names_are_not_mapped_in_their_order(labels, tm
     said = capsys.readouterr().err
     says(said, ["test y", "y holds", "0 to 2", "test y"])
     assert str(labels[-1]) in said
+
+
+def test_names_are_no_labels_of_held_out_points_for_a_file_that_was_trained_on_numbers(tmp_path) -> None:
+    """Which of two names is +1 would be a guess; `classes` says it."""
+    model_file.write(tmp_path / "net.pt", linear(200))
+    points = fresh(80)
+    names = np.where(points.y > 0, "benign", "malignant")
+    with pytest.raises(ValueError, match=r"y holds 0/1 or -1/\+1, test y benign, malignant"):
+        verify_bounds(tmp_path / "net.pt", test=(points.Psi, names), draws=None)
+    error = verify_bounds(tmp_path / "net.pt", test=(points.Psi, points.y), draws=None).test.error
+    said = verify_bounds(tmp_path / "net.pt", test=(points.Psi, names), classes=["malignant", "benign"], draws=None)
+    assert said.test.error == error < 0.5

@@ -106,6 +106,8 @@ def _case(given: Subject, sample: Pairs | None, test: Pairs | None) -> Case:
     held_out, named, remarks = _points(given, test, _columns(given, X, test))
     if own is not None and test.file is None:
         _require_labels(given.outputs, given.classes, named)
+    if own is None and given.classes is None and getattr(given.model, "sample", None) is not None:
+        _require_labels(given.outputs, None, named)  # those of the file's own sample
     notes += [note for note in [*remarks, *_other_scale(own, held_out)] if note not in notes]
     return Case(given.model, own, held_out, tuple(notes), given, X)
 
