@@ -72,5 +72,11 @@ def _as_written(app: Any, what: str, name: str, obj: object, options: object, li
     lines[:] = [*found, ""]
 
 
+def _unbroken(app: Any, name: str, source: list[str]) -> None:
+    """In a narrow cell no line ends with ±."""
+    source[0] = source[0].replace(" ± ", " ±\u00a0")
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _as_written)
+    app.connect("source-read", _unbroken)
