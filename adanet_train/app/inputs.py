@@ -111,7 +111,9 @@ def read_inputs(source: str, asked: Asked) -> RunInputs:
     points, y = _points(dataset, features)
     test, told = _test(asked, dataset, features, hog, points.n_0) if asked.test is not None else (None, [])
     if test is not None and not is_on_disk(dataset.values) and np.isin(_hashed(*test), _hashed(points, y)).all():
-        told.append(f"{asked.test}: all {len(test[1]):,} test points are points of the sample: their error is a training error.")
+        told.append(
+            f"{asked.test}: all {len(test[1]):,} test points are points of the sample: their error is a training error."
+        )
     dataset = replace(dataset, notes=(*dataset.notes, *told))
     holdout = _points(kept, features) if kept is not None else None
     raw = _points(learned_on, None) if learned_on is not None else None
