@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adanet_theory.risk.related import golowich_frobenius, golowich_l1, neyshabur_group, standard_margin_bound
+from tests.refusals import refused
 
 norm_lists = st.lists(st.floats(0, 10), min_size=1, max_size=6)
 
@@ -37,70 +38,46 @@ def test_standard_margin_bound() -> None:
         standard_margin_bound("x", 0.125, 1e300, rho=1e-10, m=1000, delta=0.05)
 
 
+def given_all(statement, *first, **fixed):
+    """A call with good arguments, of which some may be changed."""
+    return lambda *changed, **changes: statement(*(changed or first), **fixed | changes)
+
+
+STATEMENTS = {
+    "golowich-frobenius": given_all(golowich_frobenius, [1.0], m=1, square_norms=1.0),
+    "golowich-l1": given_all(golowich_l1, [1.0], n_0=1, m=1, largest_column=1.0),
+    "neyshabur-group": given_all(neyshabur_group, [1.0], p=1, width=1, n_0=1, m=1, r=1.0),
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_what_all_refuse(name: str) -> None:
+    statement = STATEMENTS[name]
+    statement()
+    refused(lambda: statement([]), "at least one weight layer", "none")
+    refused(lambda: statement([1.0, -1.0]), "W_2", ">= 0", "W_2=-1.0.")
+    refused(lambda: statement(m=0), "m ", ">= 1", "m=0.")
+    refused(lambda: statement([1e200, 1e200]), f"{name} exceeds the largest float, 1.8e308.", error=OverflowError)
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("name", "change", "tokens"),
     [
-        (
-            lambda: golowich_frobenius([], m=1, square_norms=1.0),
-            "the network must have at least one weight layer, got none.",
-        ),
-        (
-            lambda: golowich_frobenius([1.0, -1.0], m=1, square_norms=1.0),
-            "the norm of W_2 must be finite and >= 0, got the norm of W_2=-1.0.",
-        ),
-        (lambda: golowich_frobenius([1.0], m=0, square_norms=1.0), "m must be an integer >= 1, got m=0."),
-        (
-            lambda: golowich_frobenius([1.0], m=1, square_norms=-1.0),
-            "sum of ||x||_2^2 must be finite and >= 0, got sum of ||x||_2^2=-1.0.",
-        ),
-        (
-            lambda: golowich_l1([], n_0=1, m=1, largest_column=1.0),
-            "the network must have at least one weight layer, got none.",
-        ),
-        (lambda: golowich_l1([1.0], n_0=1, m=0, largest_column=1.0), "m must be an integer >= 1, got m=0."),
-        (lambda: golowich_l1([1.0], n_0=0, m=1, largest_column=1.0), "n_0 must be >= 1, got n_0=0."),
-        (
-            lambda: golowich_l1([1.0], n_0=1, m=1, largest_column=-1.0),
-            "max of sum x^2 must be finite and >= 0, got max of sum x^2=-1.0.",
-        ),
-        (
-            lambda: neyshabur_group([], p=1, width=1, n_0=1, m=1, r=1.0),
-            "the network must have at least one weight layer, got none.",
-        ),
-        (lambda: neyshabur_group([1.0], p=1, width=1, n_0=1, m=0, r=1.0), "m must be an integer >= 1, got m=0."),
-        (lambda: neyshabur_group([1.0], p=1, width=0, n_0=1, m=1, r=1.0), "widths must be >= 1, got H=0, n_0=1."),
-        (lambda: neyshabur_group([1.0], p=1, width=1, n_0=0, m=1, r=1.0), "widths must be >= 1, got H=1, n_0=0."),
-        (lambda: neyshabur_group([1.0], p=1, width=1, n_0=1, m=1, r=-1.0), "r must be finite and >= 0, got r=-1.0."),
-        (
-            lambda: neyshabur_group([1.0], p=3, width=1, n_0=1, m=1, r=1.0),
-            "p must be in [1, 2], got p=3: beyond 2 the layer of inputs has another rate.",
-        ),
-        (
-            lambda: standard_margin_bound("x", 2.0, 1.0, rho=1.0, m=1, delta=0.5),
-            "the margin error and the ramp must be in [0, 1], got 2.0.",
-        ),
-        (
-            lambda: standard_margin_bound("x", 0.0, 1.0, rho=0.0, m=1, delta=0.5),
-            "rho must be > 0 and finite, got rho=0.0.",
-        ),
-        (
-            lambda: standard_margin_bound("x", 0.0, -1.0, rho=1.0, m=1, delta=0.5),
-            "R_S must be finite and >= 0, got R_S=-1.0.",
-        ),
+        ("golowich-frobenius", {"square_norms": -1.0}, ("||x||_2^2", ">= 0", "=-1.0.")),
+        ("golowich-l1", {"n_0": 0}, ("n_0", ">= 1", "n_0=0.")),
+        ("golowich-l1", {"largest_column": -1.0}, ("sum x^2", ">= 0", "=-1.0.")),
+        ("neyshabur-group", {"width": 0}, ("widths", ">= 1", "H=0, n_0=1.")),
+        ("neyshabur-group", {"n_0": 0}, ("widths", ">= 1", "H=1, n_0=0.")),
+        ("neyshabur-group", {"r": -1.0}, ("r ", ">= 0", "r=-1.0.")),
+        ("neyshabur-group", {"p": 3}, ("p ", "[1, 2]", "p=3")),
     ],
 )
-def test_refusals(call, message: str) -> None:
-    with pytest.raises(ValueError) as caught:
-        call()
-    assert str(caught.value) == message
+def test_refusals(name: str, change: dict, tokens: tuple[str, ...]) -> None:
+    refused(lambda: STATEMENTS[name](**change), *tokens)
 
 
-def test_overflow_names_the_bound() -> None:
-    for call, name in [
-        (lambda: golowich_frobenius([1e200, 1e200], m=1, square_norms=1.0), "golowich-frobenius"),
-        (lambda: golowich_l1([1e200, 1e200], n_0=1, m=1, largest_column=1.0), "golowich-l1"),
-        (lambda: neyshabur_group([1e200, 1e200], p=1, width=1, n_0=1, m=1, r=1.0), "neyshabur-group"),
-    ]:
-        with pytest.raises(OverflowError) as caught:
-            call()
-        assert str(caught.value) == f"{name} exceeds the largest float, 1.8e308."
+def test_the_standard_margin_bound_refuses() -> None:
+    statement = given_all(standard_margin_bound, "x", 0.0, 1.0, rho=1.0, m=1, delta=0.5)
+    refused(lambda: statement("x", 2.0, 1.0), "margin error", "[0, 1]", "2.0.")
+    refused(lambda: statement(rho=0.0), "rho", "> 0", "rho=0.0.")
+    refused(lambda: statement("x", 0.0, -1.0), "R_S", ">= 0", "R_S=-1.0.")
