@@ -225,14 +225,6 @@ def test_a_model_of_a_users_function_can_still_predict(sample, tmp_path):
     assert loaded.predict(X).tolist() == estimator.predict(X).tolist()
 
 
-def test_the_same_seed_gives_the_same_file(sample, tmp_path):
-    for name in ("a.pt", "b.pt"):
-        small(random_state=3).fit(*sample).save(tmp_path / name)
-    small(random_state=4).fit(*sample).save(tmp_path / "c.pt")
-    a, b, c = ((tmp_path / name).read_bytes() for name in ("a.pt", "b.pt", "c.pt"))
-    assert a == b != c
-
-
 def test_a_file_that_no_estimator_trained_can_predict(tmp_path):
     network = Network((3, 1), {(1, 0): torch.tensor([[1.0, -1.0, 0.0]]).double()}, {1: torch.ones(1).double()}, ())
     features = FeatureMap.known(["a", "b"], 0, 10)

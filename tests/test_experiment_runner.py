@@ -54,16 +54,6 @@ def test_a_trial_repeats_to_the_bit(method):
     assert first != trials.run(Trial("digits:3-8", method, 5, QUICK), DataSource()) | {"seconds": 0}
 
 
-def test_the_parts_of_a_fold_are_kept_apart():
-    """The accuracies of the result are those of the network on its own three parts."""
-    trial = Trial("digits:3-8", "nn", 4, {**QUICK, "steps": 200, "optimiser": "adam", "learning_rate": 0.01})
-    fold, result = trials.fold_of(trial, DataSource()), trials.run(trial, DataSource())
-    network = trials.train(trial, fold).network
-    for name, (Psi, y) in {"train": fold.train, "validation": fold.validation, "test": fold.test}.items():
-        assert result[name] == pytest.approx(float((y * network(Psi) > 0).double().mean()))
-    assert len(fold.train[1]) > 8 * len(fold.test[1]) - 8
-
-
 # The cores
 
 

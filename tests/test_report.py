@@ -438,12 +438,6 @@ def test_values_from_drawn_signs_share_the_quarter_of_delta_that_is_theirs() -> 
         assert sum((1 - value.confidence) / 2 for value in drawn) == pytest.approx(0.05 / 4)
 
 
-def test_the_same_seed_gives_the_same_report() -> None:
-    file = model(m=100)
-    assert report.build(file, Question(draws=10, seed=3)) == report.build(file, Question(draws=10, seed=3))
-    assert report.build(file, Question(draws=10, seed=3)) != report.build(file, Question(draws=10, seed=4))
-
-
 def test_held_out_points_give_the_test_error_and_its_bound() -> None:
     file, other = model(), model(seed=1, flips=0.5, m=200)
     test = report.GivenPoints(other.sample.Psi.numpy(), other.sample.y.numpy())
