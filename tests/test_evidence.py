@@ -145,12 +145,14 @@ def test_curved_activations_are_enclosed(name: str) -> None:
 
 @given(st.integers(0, 10**6), st.floats(1e-3, 1e3))
 @settings(max_examples=60)
-def test_the_ramp_is_rounded_up_by_little(seed: int, rho: float) -> None:
+def test_the_ramp_is_rounded_up_by_little_and_an_end_is_counted(seed: int, rho: float) -> None:
     draw = np.random.default_rng(seed)
     weights, Psi = network(seed), draw.normal(size=(9, 3))
     y = draw.choice([-1.0, 1.0], size=9)
     enclosed = margins(of_network(weights), Psi, y)
     exact = [int(s) * exact_f(weights, x) for x, s in zip(Psi.tolist(), y, strict=True)]
+    end = Fraction(float(enclosed.upper[0]))  # a threshold at the end of an enclosure
+    assert enclosed.count(end) == sum(u <= end for u in exact)
     ramp = sum(min(max(1 - u / Fraction(rho), Fraction(0)), Fraction(1)) for u in exact) / 9
     assert ramp <= Fraction(enclosed.ramp(rho)) <= ramp + Fraction(10) ** -9 * (1 + 1 / Fraction(rho))
 

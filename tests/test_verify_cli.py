@@ -91,6 +91,9 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path, capsys) -> None:
             main([path, "--draws", "8", "--seed", seed, *flags])
             texts.append(capsys.readouterr().out)
         assert texts[0] == texts[1] != texts[2]
+        if flags == ["--json"]:  # the signs of the complexities are drawn anew, not those of E Z_1 alone
+            one, other = (json.loads(text)["complexities"] for text in texts[1:])
+            assert one != other
 
 
 def test_delta_is_the_decimal_that_was_typed(tmp_path, capsys) -> None:
