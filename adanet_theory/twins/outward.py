@@ -69,6 +69,7 @@ def vote_parts(u: Array, v: Sequence[Any], *, n: int, N: int, k: int, beta: floa
     grids.check_setting(N, beta)
     with flint.ctx.workprec(BITS):
         theta = simplex(v)
+        check(len(theta) <= n, f"theta must have at most n entries > 0, got {len(theta)} with n={n}.")
         KL = _iid_kl(theta, N, n) if beta == grids.IID else _polya_kl(theta, N, n, decimal(beta))
         b = down(binomial_cdf_ball(N, k, (1 + arb(shift)) / 2)) if shift < 1 else 0.0
         G = arb(len(grids.VOTES) * (N + 1) * len(grids.PRIORS))
@@ -91,12 +92,10 @@ def decimal(beta: float) -> arb:
 
 
 def _iid_kl(theta: Sequence[arb], N: int, n: int) -> float:
-    check(len(theta) <= n, f"theta must have at most n entries > 0, got {len(theta)} with n={n}.")
     return up(N * sum((t * (n * t).log() for t in theta), arb(0)))
 
 
 def _polya_kl(theta: Sequence[arb], N: int, n: int, beta: arb) -> float:
-    check(len(theta) <= n, f"theta must have at most n entries > 0, got {len(theta)} with n={n}.")
     entropy = N * sum((t * t.log() for t in theta), arb(0))
     urn = (n * beta + N).lgamma() - (n * beta).lgamma()
     if len(theta) == 1:  # Bin(N, 1) is N

@@ -21,21 +21,14 @@ class ClassLoss(Sums):
     """L for columns H[i, j] = h_j(x_i), offset f of shape (m, C) and class indices y in 0..C-1."""
 
     def __init__(self, H: Tensor, y: Tensor, f: Tensor, weights: Tensor | None = None, world: World = ALONE) -> None:
-        check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
+        super().__init__(H, y, f, weights, world)
         shaped = f.ndim == 2 and len(f) == len(H) and f.shape[1] >= 2
         check(shaped, f"f must have shape ({len(H)}, C) with C >= 2, got {tuple(f.shape)}.")
-        check(y.shape == H.shape[:1], f"y must have shape ({len(H)},), got {tuple(y.shape)}.")
-        for symbol, tensor in (("H", H), ("f", f)):
-            check(tensor.dtype == torch.float64, f"{symbol} must be float64, got {tensor.dtype}.")
-        check(bool(f.isfinite().all()), "f must be finite.")
         check(y.dtype == torch.int64, f"y must be int64, got {y.dtype}.")
         check(bool(((y >= 0) & (y < f.shape[1])).all()), f"y must be class indices in 0..{f.shape[1] - 1}.")
-        self.columns = H.T.contiguous()
         self.classes = f.shape[1]
         self.own = torch.nn.functional.one_hot(y, self.classes).T.to(torch.float64)
         self.offset = f.T + 1 - self.own
-        self.weights, self.world = weights, world
-        self.m = int(world.sum(torch.tensor(len(y), device=y.device)))
 
     @property
     def size(self) -> int:

@@ -27,12 +27,17 @@ ROUGH = 1e-4  # what single precision may take from the least eigenvalue of a un
 class Sums:
     """What the losses share: sums over the sample, sample weights, and the margins of weights."""
 
-    columns: Tensor
     offset: Tensor
     """The arguments of the loss at w = 0; the last axis is that of the points."""
-    weights: Tensor | None
-    world: World
-    m: int
+
+    def __init__(self, H: Tensor, y: Tensor, f: Tensor, weights: Tensor | None, world: World) -> None:
+        check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
+        check(y.shape == H.shape[:1], f"y must have shape ({len(H)},), got {tuple(y.shape)}.")
+        for symbol, tensor in (("H", H), ("f", f)):
+            check(tensor.dtype == torch.float64, f"{symbol} must be float64, got {tensor.dtype}.")
+        check(bool(f.isfinite().all()), "f must be finite.")
+        self.columns, self.weights, self.world = H.T.contiguous(), weights, world
+        self.m = int(world.sum(torch.tensor(len(y), device=y.device)))
 
     @property
     def size(self) -> int:
@@ -70,16 +75,11 @@ class SampleLoss(Sums):
     def __init__(
         self, H: Tensor, y: Tensor, f: Tensor, Phi: Surrogate, weights: Tensor | None = None, world: World = ALONE
     ) -> None:
-        check(H.ndim == 2 and len(H) >= 1, f"H must be a matrix with m >= 1 rows, got shape {tuple(H.shape)}.")
-        for symbol, vector in (("y", y), ("f", f)):
-            check(vector.shape == H.shape[:1], f"{symbol} must have shape ({len(H)},), got {tuple(vector.shape)}.")
-        for symbol, tensor in (("H", H), ("y", y), ("f", f)):
-            check(tensor.dtype == torch.float64, f"{symbol} must be float64, got {tensor.dtype}.")
-        check(bool(f.isfinite().all()), "f must be finite.")
+        super().__init__(H, y, f, weights, world)
+        check(f.shape == y.shape, f"f must have shape ({len(H)},), got {tuple(f.shape)}.")
+        check(y.dtype == torch.float64, f"y must be float64, got {y.dtype}.")
         check(bool((y.abs() == 1).all()), "y must be -1 or +1.")
-        self.columns = H.T.contiguous()
-        self.y, self.offset, self.Phi, self.weights, self.world = y, 1 - y * f, Phi, weights, world
-        self.m = int(world.sum(torch.tensor(len(y), device=y.device)))
+        self.y, self.offset, self.Phi = y, 1 - y * f, Phi
 
     def change(self, direction: Tensor) -> Tensor:
         """y_i direction · h(x_i): by how much x falls, and the margins."""

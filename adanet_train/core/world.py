@@ -30,6 +30,14 @@ class ProcessEnded(RuntimeError):
     """Another process of the run has ended."""
 
 
+@contextmanager
+def _while_all_run() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise ProcessEnded("another process of the run ended.") from error
+
+
 @dataclass(frozen=True)
 class World:
     """`size` processes, of which this is number `rank`; a single one adds nothing up."""
@@ -51,10 +59,8 @@ class World:
         if self.size > 1:
             import torch.distributed as processes
 
-            try:
+            with _while_all_run():
                 processes.all_reduce(values, getattr(processes.ReduceOp, operation))
-            except RuntimeError as error:
-                raise ProcessEnded("another process of the run ended.") from error
         return values
 
     def sent(self, value: Any, source: int) -> Any:
@@ -63,10 +69,8 @@ class World:
             import torch.distributed as processes
 
             values = [value]
-            try:
+            with _while_all_run():
                 processes.broadcast_object_list(values, src=source)
-            except RuntimeError as error:
-                raise ProcessEnded("another process of the run ended.") from error
             return values[0]
         return value
 
