@@ -101,14 +101,25 @@ def test_adanet_train_shows_no_traceback_for_want_of_memory(tmp_path, monkeypatc
     )
 
 
-@pytest.mark.parametrize(("command", "option"), [("adanet_train.app.cli", "--help"), ("verify.claims.cli", "--list")])
-def test_to_a_reader_that_left_nothing_is_said(command, option):
-    code = f"import sys; from {command} import main; sys.exit(main(['{option}']))"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+PRINTS = "console.run(console.Parser('tool'), lambda _: Console().print('bounds') or 0, [])"
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("from adanet_train.app.cli import main; sys.exit(main(['--help']))", 0),  # argparse swallows it
+        ("from verify.claims.cli import main; sys.exit(main(['--list']))", 2),
+        (f"from adanet_train.app import console; from rich.console import Console; sys.exit({PRINTS})", 2),
+    ],
+)
+def test_to_a_reader_that_left_nothing_is_said(code, status):
+    """Status 1 would say that a bound is violated."""
+    run = [sys.executable, "-c", f"import sys; {code}"]
+    process = subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
     assert process.stdout is not None
     process.stdout.close()  # before it writes
     assert process.communicate()[1] == b""
-    assert process.returncode == (0 if option == "--help" else 2)  # argparse swallows it
+    assert process.returncode == status
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -72,6 +72,10 @@ def run(
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
         return 2
+    except SystemExit as left:
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        return 2  # rich left so; its status 1 would say that a bound is violated
     except (ValueError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
         return refuse(parser.prog, described(error))
 
