@@ -556,3 +556,19 @@ def test_a_network_that_predicts_one_class_is_told_of_at_training(capsys):
     assert "60 points, in the file: verify-bounds m.pt" in told
     assert "f = 0" not in told
     assert "f = 0" in closing_table(result | {"class_errors": {"ill": 1.0, "well": 1.0}, "n": [3, 0]})
+
+
+def test_a_report_calls_the_classes_as_training_does(table, output, capsys):
+    from verify import cli as verifying
+
+    assert cli.main([*table, "-o", output, "--json"]) == 0
+    errors = json.loads(capsys.readouterr().out)["class_errors"]
+    assert errors.keys() == {"0", "1"}
+    assert verifying.main([output, "--no-estimates", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["class_errors"] == errors
+
+
+def test_a_column_of_labels_needs_a_file_with_columns(table, output, capsys):
+    refuses(cli.main, ["iris", *table[1:], "-o", output], capsys, "--label is for a .csv, .parquet or .npy file")
+    assert cli.main([*table, "-o", output, "--test-data", "iris"]) == 2  # the label is that of the table
+    assert "--label" not in capsys.readouterr().err

@@ -324,6 +324,7 @@ FLAGS = [  # the ranges are those of Question, in test_report
     (["another.pt"], "another.pt"),
     (["--cite", "occam"], "cite 'occam' is not known: did you mean 'occam-certificate'?"),
     (["--label", "foo"], "--label is about the points of a file: give --data FILE or --test-data FILE too."),
+    (["--data", "points.npz", "--label", "foo"], "--label is for a .csv, .parquet or .npy file, got 'foo'; "),
     (["--drop", "foo", "--shape", "3,3"], "--drop and --shape are about the points of a file"),
 ]
 

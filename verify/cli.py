@@ -276,6 +276,8 @@ def ask(arguments: argparse.Namespace) -> Question:
             given = " and ".join(f"--{option}" for option in unread)
             about = "is about" if len(unread) == 1 else "are about"
             raise ValueError(f"{given} {about} the points of a file: give --data FILE or --test-data FILE too.")
+    else:
+        files.check_label(arguments.label, (arguments.data, arguments.test_data))
     compared = number if arguments.compared is None else arguments.compared
     if compared < number:
         raise ValueError(f"compared must be at least the number of files, {number}, got compared={compared}.")

@@ -164,6 +164,7 @@ def _launched(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """The run, in this process or in several."""
     from adanet_train.app import processes
 
+    files.check_label(arguments.label, (arguments.data, arguments.test_data))
     check(arguments.processes >= 1, f"processes must be an integer >= 1, got {arguments.processes}.")
     run = train
     if arguments.subnetworks is not None:
@@ -322,7 +323,8 @@ def _notes(inputs: RunInputs, arguments: argparse.Namespace) -> dict[str, Any]:
     from adanet_train.data.fields import Sample
 
     notes: dict[str, Any] = {"classes": inputs.dataset.classes, "features": arguments.features}
-    notes |= {"called": inputs.dataset.pair, "label": inputs.dataset.label, "dropped": arguments.drop}
+    called = None if inputs.dataset.classes else inputs.dataset.shown_classes
+    notes |= {"called": called, "label": inputs.dataset.label, "dropped": arguments.drop}
     notes["class_weight"] = arguments.class_weight
     if inputs.learned_on is not None:
         points = Sample.digest(*inputs.learned_on)

@@ -31,6 +31,13 @@ def write_file(path: str | Path, content: str | bytes) -> None:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def check_label(label: str | None, read: Iterable[str | None]) -> None:
+    """Refuse a column of labels where no file has columns."""
+    if label is None or any((path or "").lower().endswith((".csv", ".parquet", ".npy")) for path in read):
+        return
+    raise ValueError(f"--label is for a .csv, .parquet or .npy file, got {label!r}; the labels of other files are y.")
+
+
 def check_writable(path: str | Path, read: Iterable[str | Path | None] = ()) -> None:
     """Refuse an output that could not be written, or that is one of the files read, before the work."""
     target = Path(os.path.realpath(path))
