@@ -16,6 +16,7 @@ from adanet_theory.certificates.binomial import clopper_pearson
 from adanet_theory.certificates.occam import occam_certificate
 from adanet_train import AdaNetClassifier, Config, compress
 from adanet_train.app.cli import main as train
+from adanet_train.compression import file
 from adanet_train.compression.code import VERSION
 from adanet_train.compression.disagreement import disagreement
 from adanet_train.picking.certify import Certified, certify
@@ -277,6 +278,10 @@ def test_a_module_that_cannot_be_read_is_verified_with_its_factory(
     assert status["architecture"] == "assumed"
     assert main([str(folder / "cells.pt"), "--data", str(folder / "train.npz")]) == 2
     assert "--module" in capsys.readouterr().err
+    options = ("--data", folder / "train.npz", "--budget", 0.5, "--compress", folder / "again.pt")
+    document = run(capsys, "--module", "cells:Net", *options)
+    assert document["cite"]["id"] == "occam-certificate"
+    assert row(document)["terms"]["bits"] == file.read(folder / "again.pt").bits
 
 
 def differences(mine: np.ndarray, other: np.ndarray) -> int:

@@ -39,6 +39,7 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     """Compress the network, write its file, and put that file in its place; also the notes for the reader."""
     import torch
 
+    from adanet_train.compression import file
     from adanet_train.compression.disagreement import decisions
     from adanet_train.compression.search import compress
 
@@ -58,7 +59,10 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
         rows = torch.from_numpy(np.asarray(test.X))
         error = np.mean(decisions(module, rows) != points.indices(test.y))
         notes.append(f"{source} itself has the test error {error:.4g}.")
-    return replace(named, models=(path,), module=None, weights=(), activation=None, shape=X.shape[1:]), notes
+    named = replace(named, shape=X.shape[1:])
+    if named.module is not None and file.read(path).graph is None:  # the factory gives the architecture
+        return replace(named, weights=(path,)), notes
+    return replace(named, models=(path,), module=None, weights=(), activation=None), notes
 
 
 def _module(source: str, given: Subject) -> Any:
