@@ -424,6 +424,7 @@ def test_bad_input_is_one_line() -> None:
     for module, words in [
         (nn.Sequential(nn.Linear(6, 4), nn.Dropout(), nn.Linear(4, 1)), r"training mode.*module.eval\(\)"),
         (scripted, "TorchScript.*give the nn.Module"),
+        (nn.DataParallel(network()).eval(), "wrapped in nn.DataParallel: give the one inside"),
     ]:
         with pytest.raises(ValueError, match=words):
             compress(module, *sample(20))

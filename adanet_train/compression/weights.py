@@ -53,6 +53,8 @@ def prepared(module: nn.Module) -> nn.Module:
     ValueError
         If the module cannot be copied, has no weights, or keeps numbers that state_dict() does not have.
     """
+    wrapped = any(isinstance(part, nn.DataParallel) for part in module.modules())
+    check(not wrapped, "module is wrapped in nn.DataParallel: give the one inside, .module.")
     require_coded(module)
     try:
         own = copy.deepcopy(module).to("cpu", torch.float64).eval()
