@@ -163,12 +163,12 @@ def for_all_rho(bound: Bound, setting: Setting) -> RowValue:
         return RowValue()
 
 
-def at_j(bound: Bound, setting: Setting, j: int) -> RowValue:
-    """At one j."""
+def at_j(bound: Bound, setting: Setting, j: int, **more: float) -> RowValue:
+    """At one j; `more` are values that the setting does not hold."""
     values = _values(bound, setting)
     if values is None:
         return RowValue()
-    scale, values = _at_scale(bound, setting, values)
+    scale, values = _at_scale(bound, setting, values | more)
     exact_rho = scale / (1 + EXACT_ETA) ** j
     rho, eta = up(exact_rho), setting.eta_at(exact_rho)
     terms, raw = certified_terms(bound.id, values | {"j": j, "ramp": setting.margins.ramp(rho, eta)})
@@ -189,20 +189,15 @@ def steeper(terms: Terms, raw: float | None, eta: float) -> tuple[Terms, float |
 
 def _at_scale(bound: Bound, setting: Setting, values: dict[str, Any]) -> tuple[Fraction, dict[str, Any]]:
     """ρ_0, rounded up, and the values with what goes with it: W_M divides, so its ranges are the lower ones."""
+    from adanet_theory.twins.activations import activation_facts
+
     if bound.scale == "W_M":
         assert setting.ranges is not None
         W_M = sum((w * Fraction(M) for w, M in zip(setting.w, setting.ranges.upper, strict=True)), Fraction(0))
         return W_M, values | {"M_k": setting.ranges.lower}
     assert setting.B is not None
-    return Fraction(setting.B), values | at_path_norm(setting)
-
-
-def at_path_norm(setting: Setting) -> dict[str, Any]:
-    """What the after-the-fact bounds read of the network: d, n, c, B."""
-    from adanet_theory.twins.activations import activation_facts
-
     c = max([sum(activation_facts(phi)["e"] for phi in level) for level in setting.graph.levels], default=1)
-    return {"d": setting.graph.d, "n": list(setting.n), "c": c, "B": setting.B}
+    return Fraction(setting.B), values | {"d": setting.graph.d, "n": list(setting.n), "c": c, "B": setting.B}
 
 
 # a-posteriori-data
@@ -231,16 +226,11 @@ def from_data(bound: Bound, setting: Setting) -> RowValue:
         best, m_needed = _best(setting, B, E_Z, float(delta))
         if best.j is None:
             return trivial(bound)
-        exact_rho = Fraction(B) / (1 + EXACT_ETA) ** best.j
-        rho, eta = up(exact_rho), setting.eta_at(exact_rho)
+        said = at_j(bound, replace(setting, delta=delta), best.j, E_Z=E_Z)
     except OverflowError:
         return RowValue()
-    values = {"m": setting.m, "delta": delta, "eta": EXACT_ETA, "r_rms": setting.sizes.r_rms, "E_Z": E_Z}
-    values |= at_path_norm(setting) | {"j": best.j, "ramp": setting.margins.ramp(rho, eta)}
-    terms, raw = steeper(*certified_terms(bound.id, values), eta)
-    terms |= {"E_Z": E_Z, "draws": DRAWS} if drawn else {"E_Z": E_Z}
-    needed = m_needed if raw is None or raw >= 1 else None
-    return RowValue(raw, terms, rho, best.j, needed, "program" if eta else "formula")
+    more = {"E_Z": E_Z, "draws": DRAWS} if drawn else {"E_Z": E_Z}
+    return replace(said, terms={**said.terms, **more}, m_needed=m_needed if said.vacuous else None)
 
 
 def _spec(setting: Setting) -> NetworkSpec:
