@@ -46,16 +46,9 @@ OF_A_MODEL = {
 }
 OF_A_SAMPLE = ("model-terms", "model-margins")  # pictures of the training and of the network need no points
 _SHARED = (
-    "bound_and_test_error",
-    "description_stages",
-    "ensemble",
-    "family",
-    "graph",
-    "model",
-    "parameters",
-    "results",
-    "runs",
-)
+    "bound_and_test_error", "description_stages", "ensemble", "family", "graph", "model", "parameters",
+    "results", "runs",
+)  # fmt: skip
 """Modules that the scripts compute with."""
 
 

@@ -129,36 +129,30 @@ def todays(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
 
 def held_out(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """100 ReLU units trained as usual on nine tenths of the points, and Clopper-Pearson on the rest."""
-    given = inputs(data, data_dir, seed, certificate="vote", holdout=0.1)
-    assert given.holdout is not None
+    given, (Psi, y), trained = units(data, data_dir, seed, 0.1)
+    bound = clopper_pearson(round(run.error_rate(trained.network, Psi, y) * len(y)), len(y), DELTA)
+    yield _row(trained, given, {"id": "held-out", "raw": bound}, held_out=len(y))
+
+
+def units(data: MappedData, data_dir: str | None, seed: int, share: float) -> tuple[RunInputs, Any, Trained]:
+    """What was read, the share of the points that was kept aside, and 100 ReLU units trained as usual on the rest."""
+    given = inputs(data, data_dir, seed, certificate="vote", holdout=share)
     config = Config(hidden=(100,), lam=1e-5, steps=2_000, seed=seed)
-    trained = run.trainer("nn")(given.Psi, given.y, config)
-    errors = round(run.error_rate(trained.network, *given.holdout) * len(given.holdout[1]))
-    bound = clopper_pearson(errors, len(given.holdout[1]), DELTA)
-    yield _row(trained, given, {"id": "held-out", "raw": bound}, held_out=len(given.holdout[1]))
+    return given, given.holdout, run.trainer("nn")(given.Psi, given.y, config)
 
 
 def stochastic(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:
     """100 ReLU units with random weights; m counts the half of the points that the statement is from."""
-    given = inputs(data, data_dir, seed, certificate="vote", holdout=0.5)
-    assert given.holdout is not None
-    config = Config(hidden=(100,), lam=1e-5, steps=2_000, seed=seed)
-    trained = run.trainer("nn")(given.Psi, given.y, config)
-    rest = (given.holdout[0].whole(), given.holdout[1])
-    judged = randomised.train(trained.network, (given.Psi, given.y), rest, DELTA, seed)
-    bound = {
-        "id": "stochastic-certificate",
-        "raw": judged.raw,
-        "KL": judged.KL,
-        "s": judged.s,
-        "empirical": judged.error,
-    }
+    given, (rest, y_rest), trained = units(data, data_dir, seed, 0.5)
+    judged = randomised.train(trained.network, (given.Psi, given.y), (rest.whole(), y_rest), DELTA, seed)
+    terms = {"KL": judged.KL, "s": judged.s, "empirical": judged.error}
+    bound = {"id": "stochastic-certificate", "raw": judged.raw, **terms}
     row = _row(replace(trained, network=judged.network), given, bound, prior_points=len(given.y))
     draw = generator(seed, 2, 0)
     if given.test is not None:
         Psi, y = given.test[0].whole(), given.test[1]
         row["test_error"] = randomised.errors(judged.network, Psi, y, judged.s, 1, draw) / len(y)
-    yield row | {"m": len(rest[1]), "train_error": judged.error}
+    yield row | {"m": len(y_rest), "train_error": judged.error}
 
 
 def picked(data: MappedData, data_dir: str | None, seed: int) -> Iterator[Row]:

@@ -24,6 +24,7 @@ from verify import cli as verify
 from verify.experiments.running import results
 
 PAIRS = ("0-1", "1-7", "3-8", "4-9")
+TRAINED = "--method cvx-exact --p 1 --Lambda 1 --set max_depth=1 --rounds 2"
 PENALTIES = ("0.01", "0.03", "0.1", "0.3")  # Γ of the l1 problem; the bound holds for all weights, so the best counts
 
 
@@ -38,19 +39,7 @@ def run(command: list[str], main: Callable[[list[str]], int]) -> Any:
 def row(pair: str, data: str, options: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         model = str(Path(folder) / "model.pt")
-        options_of = [
-            "--method",
-            "cvx-exact",
-            "--p",
-            "1",
-            "--Lambda",
-            "1",
-            "--set",
-            "max_depth=1",
-            "--rounds",
-            "2",
-            *options,
-        ]
+        options_of = [*TRAINED.split(), *options]
         trained = run(
             [f"mnist:{pair}", "-o", model, "--data-dir", data, "--test-data", f"mnist:{pair}", *options_of], train.main
         )

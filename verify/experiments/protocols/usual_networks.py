@@ -141,9 +141,8 @@ def adanet_of_table(m: int, seed: int) -> TrainedCase:
     X, y, _ = table(m, 1)
     X_test, y_test, _ = table(TEST_POINTS, 2)
     Psi, Psi_test = (nn.functional.pad(x / 8, (0, 1), value=1.0) for x in (X, X_test))
-    config = Config(
-        learner="gradient", rounds=3, width=25, max_depth=2, Lambda=8.0, lam=1e-6, optimiser="adam", seed=seed
-    )
+    sizes: dict[str, Any] = {"rounds": 3, "width": 25, "max_depth": 2}
+    config = Config(learner="gradient", Lambda=8.0, lam=1e-6, optimiser="adam", seed=seed, **sizes)
     trained = run.trainer("adanet")(Psi.double(), 2.0 * y.double() - 1, config)
     return TrainedCase(LayeredModule(trained.network), Psi, y, Psi_test, y_test)
 
