@@ -361,6 +361,16 @@ def test_a_report_without_estimates_or_curves_has_a_page():
 # TeX
 
 
+def test_checks_are_shown_where_no_complexity_was_estimated() -> None:
+    """A network without layers has none, and its bounds are checked against held-out points all the same."""
+    for report in (REPORT, SIGMOID):
+        text = shown(replace(report, complexities=()), verbose=True)
+        assert all(wording.outcome(check) in " ".join(text.split()) for check in report.checks)
+    assert wording.violation(SIGMOID.checks[0]) in " ".join(
+        shown(replace(SIGMOID, complexities=()), verbose=True).split()
+    )
+
+
 def test_the_table_is_booktabs_with_five_columns_and_escapes():
     report = replace(
         REPORT,

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 _ORDER: Mapping[str, int] = {"fails": 0, "open": 1, "assumed": 2, "holds": 3}
 
 
-_CITED = ", and the bound that may be cited, at the δ left for it"
-
-
 def document(report: BoundReport) -> str:
     """The whole document. Everything that may come from the file passes through html.escape."""
     report = wording.spoken(report)
@@ -119,17 +116,10 @@ def _layers(report: BoundReport) -> str:
     if not report.complexities:
         return '<p class="soft">None were estimated.</p>'
     head = ["k", "lower", "upper", "stderr", "lemma-1", "lemma-2", "lemma-1-corrected", "lemma-2-peeled", "method"]
-    rows = [
-        [
-            str(row.k),
-            down(row.lower),
-            up(row.upper),
-            up(row.stderr, 2),
-            *map(up, wording.lemmas(row).values()),
-            escape(wording.method(row)),
-        ]
-        for row in report.complexities
-    ]
+    rows = []
+    for row in report.complexities:
+        values = [down(row.lower), up(row.upper), up(row.stderr, 2), *map(up, wording.lemmas(row).values())]
+        rows.append([str(row.k), *values, escape(wording.method(row))])
     shown = table(head, rows, numbers=set(range(8)), wide={8})
     return f'{shown}<p class="soft">{escape(wording.together(report))}</p>'
 
@@ -137,18 +127,10 @@ def _layers(report: BoundReport) -> str:
 def _checks(report: BoundReport) -> str:
     if not report.checks:
         return ""
-    rows = [
-        [
-            _code(row.claim),
-            str(row.k or ""),
-            down(row.lhs),
-            "exact" if row.exact else "lower value",
-            up(row.rhs),
-            _mark(row.verdict),
-            "" if row.applies else "does not apply here",
-        ]
-        for row in report.checks
-    ]
+    rows = []
+    for row in report.checks:
+        kind, reach = "exact" if row.exact else "lower value", "" if row.applies else "does not apply here"
+        rows.append([_code(row.claim), str(row.k or ""), down(row.lhs), kind, up(row.rhs), _mark(row.verdict), reach])
     head = ["claim", "k", "left side", "which is", "right side", "verdict", ""]
     broken = len(wording.violations(report))
     title = f"{len(rows)} checks, {broken or 'none'} violated"
@@ -156,13 +138,9 @@ def _checks(report: BoundReport) -> str:
 
 
 def _plots(report: BoundReport) -> str:
-    pictures = [
-        (
-            "terms",
-            plots.draw_terms(report),
-            f"The terms of each bound and their sum{_CITED}; n/a: a formula only, no bound here.",
-        )
-    ]
+    cited = "and the bound that may be cited, at the δ left for it"
+    caption = f"The terms of each bound and their sum, {cited}; n/a: a formula only, no bound here."
+    pictures = [("terms", plots.draw_terms(report), caption)]
     if report.complexities:
         caption = "R_S(H_k) by layer: what is known of it, and what each lemma says."
         pictures.append(("complexities", plots.draw_complexities(report), caption))

@@ -126,22 +126,18 @@ class _Page:
         self.line(line.rstrip(), style, 28, row.id)
 
     def layers(self, report: BoundReport, verbose: bool) -> None:
-        broken = wording.violations(report)
-        if not verbose:
-            for check in broken:
-                self.line(f"  {wording.violation(check)}", "bold red" if check.applies else "yellow", 4)
-            return
-        if not report.complexities:
-            return
-        self.heading("Rademacher complexity R_S(H_k) of the family, lower .. upper, against the lemmas")
-        titles = ("lemma-1", "lemma-2", "1-corrected", "2-peeled")
-        self.line(f"  k{'R_S(H_k)':>21}{'stderr':>8}" + "".join(f"{title:>12}" for title in titles), "dim")
-        for row in report.complexities:
-            values = "".join(f"{up(value):>12}" for value in wording.lemmas(row).values())
-            self.line(f"{row.k:3}{wording.enclosure(row):>21}{up(row.stderr, 2):>8}{values}")
-            self.line(f"{'':5}{wording.method(row)}", "dim", 5)
-        self.line(f"  {wording.together(report)}", "dim", 2)
-        for check in broken:
+        if verbose and report.complexities:
+            self.heading("Rademacher complexity R_S(H_k) of the family, lower .. upper, against the lemmas")
+            titles = ("lemma-1", "lemma-2", "1-corrected", "2-peeled")
+            self.line(f"  k{'R_S(H_k)':>21}{'stderr':>8}" + "".join(f"{title:>12}" for title in titles), "dim")
+            for row in report.complexities:
+                values = "".join(f"{up(value):>12}" for value in wording.lemmas(row).values())
+                self.line(f"{row.k:3}{wording.enclosure(row):>21}{up(row.stderr, 2):>8}{values}")
+                self.line(f"{'':5}{wording.method(row)}", "dim", 5)
+            self.line(f"  {wording.together(report)}", "dim", 2)
+        elif verbose and report.checks:
+            self.heading("Checks")
+        for check in wording.violations(report):
             self.line(f"  {wording.violation(check)}", "bold red" if check.applies else "yellow", 4)
-        for check in report.checks:
+        for check in report.checks if verbose else ():
             self.line(f"  {wording.outcome(check)}", "dim", 4)
