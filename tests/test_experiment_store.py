@@ -11,10 +11,9 @@ from scipy import stats
 
 from paper_notes import tables as paper
 from verify.experiments.running import grids, selection, trials
-from verify.experiments.running.folds import split
 from verify.experiments.running.significance import corrected_t_test, holm
 from verify.experiments.running.store import Store, digest
-from verify.experiments.running.trials import DataSource, Trial
+from verify.experiments.running.trials import DataSource, Trial, split
 
 # The store
 

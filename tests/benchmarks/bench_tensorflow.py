@@ -22,7 +22,7 @@ from adanet_train.app.run import error_rate
 from adanet_train.core.config import Config
 from adanet_train.data.pictures.cifar10 import load_features
 from adanet_train.methods import adanet
-from verify.experiments.running.folds import split
+from verify.experiments.running.trials import split
 
 SCRIPT = Path(__file__).with_name("tensorflow_adanet.py")
 Split = dict[str, np.ndarray]  # X, y, X_test, y_test; labels 0 and 1

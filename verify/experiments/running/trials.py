@@ -1,4 +1,7 @@
-"""A trial: one method with one setting, trained on one fold. It is data, so that any process can run it."""
+"""A trial: one method with one setting, trained on one fold. It is data, so that any process can run it.
+
+The paper has ten folds: fold i to test, fold i+1 (mod 10) to validate, the other eight to train.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adanet_theory.checks import check
 from paper_notes.tables import FOLDS
-from verify.experiments.running.folds import split
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,6 +24,33 @@ if TYPE_CHECKING:
     from adanet_train.core.training import Trained
     from adanet_train.data.datasets import Dataset
     from adanet_train.data.features import FeatureMap
+
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldParts:
+    train: Index
+    validation: Index
+    test: Index
+
+
+def split(m: int, i: int, seed: int) -> FoldParts:
+    """The i-th split of m points, shuffled by the seed alone, so that all methods meet the same folds.
+
+    >>> parts = split(12_000, 9, seed=0)
+    >>> len(parts.train), len(parts.validation), len(parts.test)
+    (9600, 1200, 1200)
+    >>> bool((parts.validation == split(12_000, 0, seed=0).test).all())
+    True
+    """
+    check(0 <= i < FOLDS, f"a fold must be in 0..{FOLDS - 1}, got fold={i}.")
+    check(m >= FOLDS, f"m must be >= {FOLDS} for {FOLDS} folds, got m={m}.")
+    folds = np.array_split(np.random.default_rng(seed).permutation(m), FOLDS)
+    test, validation = i, (i + 1) % FOLDS
+    train = np.concatenate([fold for j, fold in enumerate(folds) if j not in (test, validation)])
+    return FoldParts(train, folds[validation], folds[test])
 
 
 @dataclass(frozen=True)
