@@ -207,20 +207,20 @@ class Spent:
     counts: dict[str, Any]
 
 
-def by_picking(learner: Learner, points: Labelled, plan: Plan, delta: float = DELTA) -> Spent:
+def by_picking(learner: Learner, points: Labelled, plan: Plan) -> Spent:
     """The learner trained by picking, with pick-certificate."""
     run: Picked = pick(learner, points, plan)
     counts = {"N": run.N, "picks": len(run.picks), "left": len(run.left)}
-    return Spent(run.predictor, run.at(delta), counts | {"start_bound": clopper_pearson(run.first, run.N, delta)})
+    return Spent(run.predictor, run.at(DELTA), counts | {"start_bound": clopper_pearson(run.first, run.N, DELTA)})
 
 
-def by_holding_out(learner: Learner, points: Labelled, share: float, seed: int, delta: float = DELTA) -> Spent:
+def by_holding_out(learner: Learner, points: Labelled, share: float, seed: int) -> Spent:
     """The learner trained on all but this share of the points, with Clopper-Pearson's bound on that share."""
     plan = Plan(start=1 - share, seed=seed)
     P, S = plan.split(len(points))
     predictor = learner.fit(points[P], points[[]], None)
     errors = len(wrong(learner, predictor, points, S, plan, points.keys))
-    return Spent(predictor, clopper_pearson(errors, len(S), delta), {"N": len(S), "errors": errors})
+    return Spent(predictor, clopper_pearson(errors, len(S), DELTA), {"N": len(S), "errors": errors})
 
 
 def is_wrong(learner: Learner, predictor: Any, points: Labelled) -> NDArray[np.bool_]:
