@@ -209,13 +209,11 @@ def answer(series: Sequence[Checkpoint]) -> str:
 
 def _paid(reports: Sequence[BoundReport]) -> str:
     """The statements that stand at less than δ already, for all networks compared."""
-    less = {
-        row.id: row.delta
-        for report in reports
-        for row in report.bounds
-        if _below_1(row) and row.delta is not None and row.delta < report.delta
-    }
-    said = ", ".join(f"{id} at delta = {near(at)}" for id, at in less.items())
+    less: dict[float, dict[str, None]] = {}
+    for row in (row for report in reports for row in report.bounds if _below_1(row)):
+        if row.delta is not None and row.delta < reports[0].delta:
+            less.setdefault(row.delta, {})[row.id] = None
+    said = "; ".join(f"{wording.listed(list(ids))} at delta = {near(at)}" for at, ids in less.items())
     return f" ({said})" if less else ""
 
 
