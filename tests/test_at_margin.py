@@ -6,10 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from torch import nn
 
 from adanet_theory import a_posteriori, margin_bound
 from adanet_theory.risk.posterior import a_posteriori_at
+from adanet_theory.spec import NetworkSpec
 from tests.verify_models import model, row
+from verify import verify_bounds
 from verify.records.question import Question
 from verify.records.results import BoundReport
 from verify.rows import report
@@ -89,3 +92,13 @@ def test_the_words_name_the_margin_and_the_bounds_that_apply() -> None:
     applying = [row.id for row in built.bounds if row.applies and row.group in ("paper", "corrected") and row.raw]
     assert all(id in line for id in applying)
     assert len(wording.at_margins(found(rho=Fraction(1, 10))[0])) == 2
+
+
+def test_a_declared_family_of_the_function_0_alone_has_a_report() -> None:
+    """Its range is 0, and the grid of margins has no logarithm there."""
+    X = np.random.default_rng(0).uniform(-1, 1, (200, 3))
+    network = nn.Linear(3, 1, bias=False).double().eval()
+    zero = NetworkSpec.layered((3, 1), 0.0, p=1.0)
+    report = verify_bounds(network, X, X[:, 0] > 0, declared=zero, rho=0.1, r_sup=1, draws=None)
+    assert report.verdict == "violated"
+    assert report.bounds["margin-bound-uniform"].value is None

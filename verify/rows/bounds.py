@@ -298,6 +298,8 @@ def at_margins(row: BoundRow, setting: Setting, low: Fraction | None, given: Fra
     if row.raw is None or not row.terms or setting.W == 0:
         return row
     bound = catalogue.bound(row.id)
+    if bound.scale != "rho" and numeric.scale(bound, setting) == 0:  # a family of 0 alone has no margins
+        return row
     tenth = None if low is None else _at(bound, setting, low)
     asked = None if given is None or bound.scale == "rho" else _at(bound, setting, given)
     shrink = _shrink(bound, tenth) if row.vacuous and tenth is not None else None
