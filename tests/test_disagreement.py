@@ -58,6 +58,17 @@ def test_points_of_the_sample_are_refused() -> None:
         disagreement(Fixed().module, Fixed(), torch.cat([X[:7], torch.ones(2, 2) * 9]), X=X)
 
 
+def test_a_row_that_was_stored_in_float32_is_a_row_of_the_sample_beside_others_in_float64() -> None:
+    draw = torch.Generator().manual_seed(0)
+    X, U = (torch.randn(50, 2, generator=draw, dtype=torch.float64) for _ in range(2))
+    f, g = Fixed().module, Fixed()
+    assert disagreement(f, g, U, X=X).n == 50
+    short = X[:3].float().double()
+    for points, sample in ((torch.cat([U, short]), X), (torch.cat([U, X[:3]]), torch.cat([X[9:], short]))):
+        with pytest.raises(ValueError, match=r"3 of the 53 .* U .*sample"):
+            disagreement(f, g, points, X=sample)
+
+
 def certified(names: list[str], copies: int = 1) -> Certified:
     """Three classes by the first coordinate, on 300 rows."""
     X = np.random.default_rng(0).normal(size=(300, 2))

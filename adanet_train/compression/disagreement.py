@@ -20,7 +20,7 @@ from adanet_theory.twins.counted import disagreement_upper
 from adanet_train.compression.code import Array
 from adanet_train.compression.problem import ROWS, one_or_many, points
 from adanet_train.data.classes import names_of
-from adanet_train.data.row_hashes import alike
+from adanet_train.data.row_hashes import met
 from adanet_train.data.rows import copies, hashes, repeats
 
 NONE = -1
@@ -99,11 +99,9 @@ def disagreement(f: Any, g: Any, U: Any, *, X: Any = None, delta: float = 0.05, 
 
 def require_fresh(U: Tensor, X: Tensor) -> None:
     """Refuse points of U that are rows of X, where networks trained on X agree more often than elsewhere."""
-    wide = [np.ascontiguousarray(part.double().flatten(1).numpy() + 0.0) for part in (U, X)]
-    check(wide[0].shape[1] == wide[1].shape[1], "U and X must have points of the same shape.")
-    flat = alike(*wide)
-    rows = [{row.tobytes() for row in part} for part in flat]
-    shared = sum(row.tobytes() in rows[1] for row in flat[0])
+    first, second = (part.double().flatten(1).numpy() for part in (U, X))
+    check(first.shape[1] == second.shape[1], "U and X must have points of the same shape.")
+    shared = int(met(first, second).sum())
     check(shared == 0, f"{shared:,} of the {len(U):,} points of U are rows of the sample: give points drawn anew.")
 
 

@@ -41,6 +41,26 @@ def alike(A: Array, B: Array) -> tuple[Array, Array]:
     return change(A), change(B)
 
 
+def met(A: Array, B: Array) -> NDArray[np.bool_]:
+    """Which rows of A are rows of B, where either set, or a single row of it, may have been stored in float32.
+
+    >>> A = np.array([[0.1], [0.2], [0.3]])
+    >>> met(np.array([[0.1], [np.float32(0.2)], [0.4]]), A).tolist()
+    [True, True, False]
+    """
+    short = [_single(part) for part in (A, B)]
+    stored = [(rounded == part).all(axis=1) for rounded, part in zip(short, (A, B), strict=True)]
+    first, second = alike(A, B)
+    found = _among(first, second) | _among(short[0], short[1][stored[1]])
+    found[stored[0]] |= _among(short[0][stored[0]], short[1])
+    return found
+
+
+def _among(A: Array, B: Array) -> NDArray[np.bool_]:
+    known = {row.tobytes() for row in B + 0.0}
+    return np.array([row.tobytes() in known for row in A + 0.0], dtype=bool)
+
+
 def shortest(A: Array, B: Array) -> Change:
     """What `alike` does to the rows of either, some of them at a time; nothing to those of other widths."""
     if A.shape[1:] != B.shape[1:]:
