@@ -13,7 +13,7 @@ import pytest
 
 from adanet_theory import catalogue
 from adanet_theory.twins.symbolic import STATEMENTS
-from figures.documents import ledger, statements
+from figures.documents import statements
 from figures.documents.examples import examples
 from figures.documents.proofs import sections
 from figures.documents.tutorials import notebook, offered
@@ -177,7 +177,7 @@ def test_a_page_says_what_is_false_and_by_which_numbers(listed: dict[str, statem
 
 
 def test_the_ledger_links_to_statements_and_proofs(outcomes: dict[str, Outcome]) -> None:
-    text = ledger.markdown(list(outcomes.values()), set(STATEMENTS))
+    text = statements.ledger(list(outcomes.values()), set(STATEMENTS))
     assert 'href="statements/lemma-1.html"' in text
     assert all(f'<article id="{id}"' in text for id in outcomes)
     anchors = {proof.anchor for proof in sections((ROOT / "paper_notes" / "derivations.md").read_text()).values()}

@@ -43,7 +43,7 @@ def assemble(arguments: argparse.Namespace) -> int:
 
 def pages() -> Mapping[str, str]:
     """Every generated page, by its path in the site."""
-    from figures.documents import ledger, statements
+    from figures.documents import statements
     from figures.documents.examples import examples
     from figures.documents.proofs import paragraphs, sections
     from figures.explorer import page
@@ -57,7 +57,7 @@ def pages() -> Mapping[str, str]:
     return {
         **made,
         "statements/index.md": statements.index(listed),
-        "ledger.md": ledger.markdown(list(outcomes.values()), {entry.id for entry in listed}),
+        "ledger.md": statements.ledger(list(outcomes.values()), {entry.id for entry in listed}),
         "derivations.md": derivations,
         "notation.md": (NOTES / "notation.md").read_text(encoding="utf-8"),
         "changes.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),

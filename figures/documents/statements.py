@@ -1,10 +1,10 @@
-"""One page per statement: formula, assumptions, verdict, certified value, proof and function, each from its source."""
+"""One page per statement (formula, assumptions, verdict, value, proof, function), their list, and the ledger."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -20,6 +20,7 @@ from figures.documents.examples import ExampleNetwork, M
 from figures.documents.proofs import Proof
 from figures.explorer.mathml import math, sentence
 from paper_notes import CERTIFYING, Claim
+from verify.claims import pages as claims
 from verify.claims.run import Outcome
 from verify.show.markdown import plain, table
 
@@ -392,3 +393,17 @@ def _table(listed: list[Page]) -> str:
     judged = [_judged(page, page.claim).removeprefix("verdict: ") if page.claim else "not a claim" for page in listed]
     rows = [[f"[{page.id}]({page.id}.md)", plain(page.line), said] for page, said in zip(listed, judged, strict=True)]
     return table(["statement", "in one line", "verdict"], rows)
+
+
+def ledger(outcomes: Sequence[Outcome], statements: Collection[str]) -> str:
+    """The ledger as verify-claims --html has it, with links to the proofs and to `statements`, which have pages."""
+
+    def links(claim: Claim) -> str:
+        places = {"statement": f"statements/{claim.id}.html"} if claim.id in statements else {}
+        if claim.proof:
+            places["proof"] = f"derivations.html#{claim.proof}"
+        joined = " · ".join(f'<a href="{place}">{name}</a>' for name, place in places.items())
+        return f"<p>{joined}</p>" if joined else ""
+
+    body = claims.part(outcomes, links)
+    return f"# The paper, claim by claim\n\n```{{raw}} html\n{body}\n```\n"
