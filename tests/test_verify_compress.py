@@ -284,6 +284,37 @@ def test_a_module_that_cannot_be_read_is_verified_with_its_factory(
     assert row(document)["terms"]["bits"] == file.read(folder / "again.pt").bits
 
 
+TOKENS = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedded, self.out = nn.Embedding(9, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.out(self.embedded(x).mean(dim=1))
+"""
+
+
+def test_tokens_of_a_file_are_looked_up_though_files_are_read_as_floats(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tokens.py").write_text(TOKENS)
+    X = np.random.default_rng(0).integers(0, 9, (500, 12))
+    np.savez(tmp_path / "tokens.npz", X=X, y=(X == 0).sum(axis=1) > 1)
+    document = run(capsys, "--module", "tokens:Net", "--data", "tokens.npz", "--compress", "few.pt", "--budget", 0.2)
+    scope: dict = {}
+    exec(TOKENS, scope)
+    small = compress(scope["Net"]().eval(), X, (X == 0).sum(axis=1) > 1, budget=0.2)
+    assert row(document)["terms"]["bits"] == small.bits
+    assert row(document)["terms"]["errors"] == small.errors
+
+
 def differences(mine: np.ndarray, other: np.ndarray) -> int:
     return int(np.count_nonzero(mine != other))
 

@@ -49,14 +49,15 @@ def compress_named(named: Named, path: str, question: Question, budget: float) -
     sample, test = case.RunData(named, given, shape).pairs()
     assert sample is not None
     named = named.knowing(given.model)
-    module, X = _module(source, given), np.asarray(sample.X)
+    tokens = given.program.tokens if isinstance(given.program, ModuleProgram) else np.asarray
+    module, X = _module(source, given), tokens(np.asarray(sample.X))
     # the report has a row of its own on repeated rows
     asked: dict[str, Any] = {"delta": float(question.delta), "seed": question.seed, "discrete": True}
     small = compress(module, X, sample.y, budget=budget, verbose=True, **asked)
     small.save(path)
     notes = [f"{source} rounded to {small.bits:,} bits: {path} ({small.errors:,} errors on the sample)."]
     if test is not None:
-        rows = torch.from_numpy(np.asarray(test.X))
+        rows = torch.from_numpy(tokens(np.asarray(test.X)))
         error = np.mean(decisions(module, rows) != points.indices(test.y))
         notes.append(f"{source} itself has the test error {error:.4g}.")
     named = replace(named, shape=X.shape[1:])

@@ -130,11 +130,28 @@ class ModuleProgram:
     def input(self, X: Array) -> Any:
         """X as the module reads it."""
         import torch
+
+        x, like = torch.tensor(self.tokens(X)), self._like
+        return x.to(like.device) if self._looks_up and not x.is_floating_point() else x.to(like)
+
+    @property
+    def _looks_up(self) -> bool:
         from torch import nn
 
-        x, like = torch.tensor(X), self._like
-        looked_up = any(isinstance(part, nn.Embedding | nn.EmbeddingBag) for part in self.module.modules())
-        return x.to(like.device) if looked_up and not x.is_floating_point() else x.to(like)
+        return any(isinstance(part, nn.Embedding | nn.EmbeddingBag) for part in self.module.modules())
+
+    def tokens(self, X: Array) -> Array:
+        """Whole numbers that a file gave as floats as integers, if an embedding cannot look them up as they are."""
+        import torch
+
+        if not self._looks_up or X.dtype.kind != "f" or not (np.round(X) == X).all():
+            return X
+        try:
+            with torch.no_grad():
+                self.module(torch.tensor(X[:1]).to(self._like))
+        except Exception:  # whatever forward does
+            return X.astype(np.int64)
+        return X
 
     def _run(self, x: Any) -> Array:
         import torch
