@@ -1,8 +1,6 @@
 """adanet-experiment from its options to its tables, on small data."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +20,6 @@ from verify.experiments.running.selection import PairRow, Scores
 from verify.experiments.running.store import Store
 from verify.experiments.running.trials import DataSource
 
-ROOT = Path(__file__).parents[1]
 SMALL = ["--pairs", "digits:3-8", "--grid", "tiny", "--folds", "2", "--quiet"]
 
 
@@ -38,17 +35,6 @@ def result_of(tmp_path):
 
 
 # Options
-
-
-def test_help_is_quick_and_shows_examples():
-    code = (
-        "import sys; from verify.experiments.cli import main; main(['--help'])\n"
-        "heavy = {'torch', 'numpy', 'sklearn', 'scipy', 'optuna', 'joblib', 'rich'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True).stdout
-    for name in ("data cifar10", "cifar-pairs", "variants", "criteo", "bounds", "--scheduler"):
-        assert name in shown
 
 
 @pytest.mark.parametrize(

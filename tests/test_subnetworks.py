@@ -1423,17 +1423,6 @@ def test_a_fit_of_another_kind_leaves_nothing_of_the_one_before():
     assert [row["name"] for row in clf.summary().rows] == ["linear"]
 
 
-def test_the_file_holds_the_record_of_picking(tmp_path):
-    X, y = IMAGES[PAIR], LABELS[PAIR]
-    given = Subnetworks([linear], training=QUICK, validation=0)
-    asked = {"rounds": 1, "objective": "certificate", "config": Config(start=0.3, picks=2)}
-    clf = AdaNetClassifier(subnetworks=given, **asked).fit(X, y)
-    clf.save(tmp_path / "m.pt")
-    back = load(tmp_path / "m.pt", subnetworks=given)
-    assert back.certificate_ == clf.certificate_ < 1
-    assert replay(back.picked_, AdaNetClassifier(subnetworks=given, rounds=1), X, y).status == "holds"
-
-
 @pytest.mark.parametrize("readable", [True, False])
 def test_a_picked_ensemble_has_its_certificate_in_the_report(readable, folder):
     """The picks are counted and replayed, whether its parts can be read or not; from the file too."""
@@ -1455,6 +1444,7 @@ def test_a_picked_ensemble_has_its_certificate_in_the_report(readable, folder):
         report = verify_bounds(one, X, y, draws=None)
         row = report.bounds["pick-certificate"]
         assert report.subject == ("network" if readable else "black box")
+        assert one.certificate_ == clf.certificate_ < 1
         assert row.value == pytest.approx(clf.certificate_, rel=1e-9)
         assert {row.id: row.status for row in report.assumptions}["picked"] == "holds"
         assert report.cite.id == "pick-certificate"

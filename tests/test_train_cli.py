@@ -389,16 +389,6 @@ def test_a_piped_run_shows_plain_lines_and_the_table(table, output, capsys):
     assert captured.out.endswith(f"model         {output}\n")
 
 
-def test_help_is_quick_and_complete():
-    command = "import sys; from adanet_train.app.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
-    shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
-    assert "adanet-train breast-cancer -o model.pt" in shown
-    options = ["--method", "--variant", "--rounds", "--width", "--p", "--Lambda", "--lam", "--beta", "--surrogate"]
-    options += ["--complexity", "--objective", "--seed", "--device", "--test-data", "--bias, --no-bias", "--no-sample"]
-    for option in [*options, "--resume", "--json", "--version"]:
-        assert re.search(rf"^  .*{option}\b", shown, re.MULTILINE)
-
-
 def test_version(capsys):
     assert cli.main(["--version"]) == 0
     assert re.fullmatch(r"adanet-train \S+\n", capsys.readouterr().out)
