@@ -200,7 +200,7 @@ def accuracy(f: Tensor, y: Tensor) -> float:
 def test_interactions_need_depth_and_it_finds_it():
     Psi, y = sample(m=1200, n_0=12)
     train_set, test_set = slice(0, 800), slice(800, None)
-    config = Config(learner="gradient", rounds=4, width=20, steps=1500, lam=1e-5, Lambda=2.0)
+    config = Config(learner="gradient", rounds=4, width=20, steps=800, lam=1e-5, Lambda=2.0)
     trained = train(Psi[train_set], y[train_set], config)
     from sklearn.linear_model import LogisticRegression
 
@@ -249,7 +249,7 @@ def tuned_logistic_regression() -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("method", "config"),
     [
-        (train, Config(learner="gradient", rounds=5, width=20, steps=1500, lam=1e-3)),
+        (train, Config(learner="gradient", rounds=3, width=20, steps=600, lam=1e-3)),
         (adanet_cvx.train, Config(learner="gradient", rounds=150, lam=1e-3)),
     ],
     ids=["adanet", "cvx"],
