@@ -427,7 +427,7 @@ class AdaNetClassifier(_Trained):
     def _own_subnetworks(self) -> fitted.Fitted:
         check_is_fitted(self)
         if not hasattr(self, "ensemble_"):
-            raise AttributeError("units of AdaNet's own have no table of modules: see history_ and subnetworks_.")
+            raise AttributeError("units of AdaNet's own have no table of modules: see history_ and subnetworks_")
         return self.ensemble_
 
     def _method(self, config: Config) -> str:

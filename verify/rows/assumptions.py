@@ -161,7 +161,7 @@ def new_draws(id: str, points: HeldOut, discrete: bool) -> Assumption:
     beside = f"{points.near:,} of the {points.n:,} lie within 1e-6 of rows of the sample" if points.near else ""
     assumed = f"assumed: the {points.n:,} {unused}"
     if not counted and points.shared is None:
-        unknown = "no sample was given, so that rows of it could not be looked for"
+        unknown = "no sample was given, so nothing checks that none of them is a training point"
         return assumption(id, "assumed", f"none of the {what} repeats; {unknown}; {assumed}", f"{words}: {unknown}")
     if not counted:
         new = f"none of the {what} repeats or is a row of the sample{beside and f', but {beside}'}"
