@@ -85,7 +85,7 @@ _COPIES = "If identical rows can be different people or events, add --discrete{}
 REMEDIES = {
     "iid": _COPIES,
     "untouched": _COPIES,
-    "feature-map": "If you knew the range of the features beforehand, train with it (--feature-range LO,HI){}; "
+    "feature-map": "If you knew the range of the features beforehand, train with it: --feature-range LO,HI{}; "
     "otherwise keep points aside (adanet-train --holdout F) or learn the map on other points "
     "(adanet-train --features learned:F).",
     "arithmetic": "Give a bound on |x| that is known beforehand: --r-sup R{}.",
