@@ -26,7 +26,7 @@ from verify import verify_bounds
 from verify.measure.arithmetic import ETA
 from verify.measure.effort import Purse
 from verify.measure.margins import margins
-from verify.reading.program import ModuleProgram, NamedProgram, decided, errors
+from verify.reading.program import ModuleProgram, NamedProgram, decided
 from verify.reading.subject import _arithmetic, subject
 from verify.records.question import Question
 from verify.rows import report
@@ -36,7 +36,6 @@ def test_decisions_of_one_two_and_more_outputs_with_ties_and_nan():
     assert decided(np.array([[1.0], [-0.0], [np.nan], [-np.inf]])).tolist() == [1, 0, 0, -1]
     assert decided(np.array([[np.inf, np.inf], [0.0, 1e-300], [np.nan, 1.0]])).tolist() == [0, 1, 0]
     assert decided(np.array([[1.0, 2.0, 2.0], [np.nan, 1.0, 2.0], [-3.0, -1.0, -2.0]])).tolist() == [-1, -1, 1]
-    assert errors(np.array([-1, 1, 2]), np.array([0, 1, 0])) == 2
 
 
 def test_a_module_runs_in_its_own_type_of_numbers():
