@@ -287,6 +287,27 @@ def test_weights_that_choose_features_are_paid_for() -> None:
     assert report.bounds["occam-certificate"].terms["bits"] > 3000
 
 
+class Written(nn.Module):
+    """w . x with w as numbers of Python, which no state_dict has."""
+
+    def __init__(self, w: list[float]) -> None:
+        super().__init__()
+        self.w = w
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.linear(x, torch.tensor([self.w]).to(x)) + 0.28125
+
+
+def test_numbers_that_forward_writes_down_are_paid_for() -> None:
+    X, y, *_ = halves()
+    w = [1.5, 0.8125, -0.40625, 0.171875]
+    for module in (Written(w), nn.Sequential(Written(w), nn.Linear(1, 1), nn.BatchNorm1d(1))):
+        terms = verify_bounds(module.eval(), X, y, draws=None).bounds["occam-certificate"].terms
+        numbers = [part.detach().double().numpy() for part in module.state_dict().values() if part.is_floating_point()]
+        without = code.bits_of([code.lossless(part) for part in numbers])
+        assert terms["bits"] > without + 25
+
+
 @pytest.mark.parametrize("kind", ["norm", "parametrization"])
 def test_a_module_whose_weights_are_made_of_others_is_described_by_its_own_numbers(kind: str) -> None:
     """What is read is made in float64: the float32 program is no function of that."""

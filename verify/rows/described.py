@@ -7,6 +7,7 @@ Both count errors of the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -106,7 +107,7 @@ def describe(
     from adanet_train.compression import description
 
     points, weights = sample or stored_sample(model), _weights(model.graph)
-    numbers = weights if module is None or own is not None else _numbers(module)
+    numbers = weights if module is None or own is not None else _numbers(module, model.graph)
     # a compressed file codes no structure
     structured = own is None and model.layers is not None and numbers is not None and _alike(numbers, weights)
     computed = SCALED if isinstance(program, NamedProgram) else SAME
@@ -154,14 +155,38 @@ def _bits(numbers: Sequence[Array] | None) -> int | None:
     return code.bits_of([code.lossless(w) for w in numbers])
 
 
-def _numbers(module: Any) -> list[Array] | None:
-    """All that a module is a function of; None where it may keep more than torch shows."""
+def _numbers(module: Any, graph: Any = None) -> list[Array] | None:
+    """All that a module is a function of, constants of its forward included where it was read as a graph.
+
+    None where it may keep more than torch shows.
+    """
     from adanet_train.compression.weights import own_numbers
 
     try:
-        return own_numbers(module)
+        return own_numbers(module) + ([] if graph is None else _constants(module, graph))
     except (ValueError, RuntimeError):  # what torch does not let one look into
         return None
+
+
+def _constants(module: Any, graph: Any) -> list[Array]:
+    """The numbers of the graph that stay where all numbers of the module are others; all, where it then has another."""
+    import torch
+
+    from adanet_train.reading.recorder import UnreadableModule
+    from adanet_train.reading.trace import trace
+
+    other, draw = deepcopy(module), torch.Generator().manual_seed(0)
+    for tensor in (*other.parameters(), *other.buffers()):
+        if tensor.is_floating_point():
+            tensor.data = (0.5 + torch.rand(tensor.shape, generator=draw)).to(tensor)
+    weights = _weights(graph)
+    try:
+        moved = _weights(trace(other, graph.shape))
+    except UnreadableModule:
+        return weights
+    if len(moved) != len(weights):
+        return weights
+    return [first for first, second in zip(weights, moved, strict=True) if np.array_equal(first, second)]
 
 
 def _alike(numbers: Sequence[Array], weights: Sequence[Array]) -> bool:
