@@ -30,6 +30,10 @@ from adanet_train.convex.labels import labels_of
 from adanet_train.data import images
 from adanet_train.data.disk import Joined
 from adanet_train.estimator import load
+from adanet_train.picking import builders as picking_builders
+from adanet_train.picking.certify import labelled
+from adanet_train.picking.core import Plan
+from adanet_train.picking.subnetworks import Ensembles
 from adanet_train.subnetworks import file, measure
 from adanet_train.subnetworks.conformance import check_builder
 from adanet_train.subnetworks.data import Inputs
@@ -1482,9 +1486,21 @@ def test_the_command_picks_and_goes_on_with_the_same_bits(folder, capsys, monkey
     assert command(capsys, *given, "-o", "m.pt", "--resume")[0] == 0
     assert (folder / "m.pt").read_bytes() == (folder / "whole.pt").read_bytes()
     status, _, err = command(capsys, *given, "-o", "m.pt", "--resume", "--start", "0.5")
-    assert (status, "resume needs the plan" in err) == (2, True)
+    assert (status, "changed: start (was 0.25, got 0.5)" in err) == (2, True)
     status, _, err = command(capsys, "digits", *given[1:], "-o", "m.pt", "--resume")
     assert (status, "resume needs the rows" in err) == (2, True)
+
+
+def test_a_plan_that_hangs_on_the_number_of_rows_is_taken_up():
+    """The default start of 1,000 rows is .75, and of the 250 others it would be .65."""
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    points = labelled(X, np.sign(X[:, 0] + X[:, 1] ** 3))
+    given = Subnetworks([lambda: nn.Linear(2, 2)], training=QUICK, validation=0)
+    learner, states = Ensembles(given, rounds=1), []
+    whole = picking_builders.train(learner, points, Plan(K=2), 0.05, callback=states.append)
+    assert len(states) > 1
+    again = picking_builders.train(learner, points, Plan(K=2), 0.05, resume=states[0])
+    assert again.picked == whole.picked
 
 
 @pytest.mark.parametrize(

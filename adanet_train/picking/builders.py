@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from adanet_theory.checks import check
 from adanet_train.picking.certify import Certified, sample_digest
@@ -45,7 +45,9 @@ def _begun(resume: Fitted, points: Labelled, plan: Plan) -> Picked:
     same = dict(record.get("sample") or {}).get("sha256") == sample_digest(points)
     check(same, "resume needs the rows of the run before, got others.")
     begun = taken_up(record, len(points))
-    settled = plan.settled(begun.N, len(points.classes))
-    same = begun.plan == (replace(settled, K=begun.plan.K) if begun.plan.dry else settled)
-    check(same, f"resume needs the plan of the run before, {begun.plan}, got {settled}.")
+    settled = plan.settled(len(points), len(points.classes))
+    now = replace(settled, K=begun.plan.K) if begun.plan.dry and settled.dry else settled
+    pairs = ((field.name, getattr(begun.plan, field.name), getattr(now, field.name)) for field in fields(Plan))
+    changed = [f"{name} (was {was!r}, got {got!r})" for name, was, got in pairs if was != got]
+    check(not changed, f"resume needs the plan of the run before; changed: {', '.join(changed)}.")
     return begun
