@@ -194,7 +194,7 @@ def test_an_onnx_file_and_an_exported_program_are_reported_as_their_module(
         report = verify_bounds(folder / name, *data(folder, "train"), draws=None)
         assert report.sample.train_error == expected.sample.train_error
         refused(lambda name=name: verify_bounds(folder / name), "holds no training points")
-        refuses(cli.main, [str(folder / name)], capsys, f"verify-bounds {folder / name} --data FILE")
+        refuses(cli.main, [str(folder / name)], capsys, "Add --data FILE")
         alone = run(capsys, folder / name, "--test-data", folder / "test.npz")
         assert alone["test"]["error"] == expected.test.error
         assert alone["cite"]["id"] == "held-out"

@@ -329,7 +329,7 @@ def read_files(named: Named) -> Iterator[Case]:
         first.require_alike(path, given)
         sample, test = first.pairs()
         missing = sample is None and not given.holds_points
-        check(not missing or test is not None, f"{path}: holds no training points. {subject.with_points(path)}")
+        check(not missing or test is not None, f"{path}: holds no training points. {subject.ADD_POINTS}")
         read = _case(subject.predictions(given, path) if missing else given, sample, test)
         yield replace(read, notes=(*_unloaded(named, given), *read.notes))
 
@@ -355,7 +355,7 @@ def subject_of(path: str, named: Named) -> tuple[Subject, tuple[int, ...] | None
         own = subject.of_model_file(path, named.activation)
         return own, own.model.graph.shape if isinstance(own.model, ReadNetwork) else None
     source = named.data or named.test
-    check(source is not None, f"{path}: holds no training points. {subject.with_points(path)}")
+    check(source is not None, f"{path}: holds no training points. {subject.ADD_POINTS}")
     assert source is not None
     ensemble = None if named.subnetworks is None else _ensemble(path, named.subnetworks)
     own_points = None if ensemble is None else ensemble.ensemble_

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from adanet_train.reading.graph import Graph
 
 KINDS = "a torch nn.Module, a fitted estimator, a function that predicts, a state_dict (with activation) or a path"
+ADD_POINTS = (
+    "Add --data FILE (the training points) or --test-data FILE (held-out points); in Python, X and y or test=(X, y)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,18 +101,22 @@ def subject(network: Any, X: Any = None, y: Any = None, activation: str | None =
     if _is_certified(network):
         return _of_certified(network, X, y)
     if isinstance(network, NetworkClassifier) and hasattr(network, "ensemble_"):
-        check(X is not None, "X and y are required for an AdaNetClassifier(subnetworks=...), which holds no sample.")
+        _require_points(X, "an AdaNetClassifier(subnetworks=...)")
         return _of_ensemble(network, points.rows(X, "X"))
     if isinstance(network, NetworkClassifier):
         check(hasattr(network, "model_"), NOT_FITTED)
         return Subject(network.model_, tuple(network.classes_.tolist()))
     if isinstance(network, nn.Module):
-        check(X is not None, "X and y are required for an nn.Module, which holds no sample.")
+        _require_points(X, "an nn.Module")
         return of_module(_unwrapped(network), points.rows(X, "X"))
     predicts = hasattr(network, "predict") or (callable(network) and not isinstance(network, type))
     check(predicts, f"network must be {KINDS}, got a {type(network).__name__}.")
-    check(X is not None, f"X and y are required for a {type(network).__name__}, which holds no sample.")
+    _require_points(X, f"a {type(network).__name__}")
     return _of_estimator(network, X, y) if hasattr(network, "predict") else _black_box(network, X, y)
+
+
+def _require_points(X: Any, network: str) -> None:
+    check(X is not None, f"X and y are required for {network}, which holds no sample; or held-out points: test=(X, y).")
 
 
 def _of_ensemble(network: Any, X: Array) -> Subject:
@@ -139,15 +146,9 @@ def _of_path(path: str, X: Any, activation: str | None) -> Subject:
     if not is_onnx and not exported.is_exported(data):
         return of_model_file(path, activation)
     check(activation is None, f"{path}: --activation is for a state_dict; a program has its own.")
-    check(X is not None, f"{path}: holds no training points. {with_points(path)}")
+    check(X is not None, f"{path}: holds no training points. {ADD_POINTS}")
     module = onnx_file.read_onnx(path) if is_onnx else exported.read_exported(data, path)
     return of_module(module, points.rows(X, "X"), f"the program in {os.path.basename(path)}")
-
-
-def with_points(path: str) -> str:
-    """What to type for a file that holds no points."""
-    typed = f"verify-bounds {path} --data FILE (the training points) or --test-data FILE (held-out points)"
-    return f"Type {typed}; in Python verify_bounds({path!r}, X, y)."
 
 
 def of_model_file(path: str, activation: str | None) -> Subject:
